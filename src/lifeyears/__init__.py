@@ -1,0 +1,44 @@
+"""Survival models judged and trained by what an allocation gains from them: life-years.
+
+The parts load when they are first used, so that ``import lifeyears`` stays light.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from ._version import __version__
+from .curves import SurvivalCurves
+from .outcome import Outcome, as_outcome, suggest_horizon
+
+if TYPE_CHECKING:
+    from . import data, metrics, models
+    from ._versions import show_versions
+
+_PARTS = ("data", "metrics", "models")
+_NAMES = {"show_versions": "_versions"}
+
+__all__ = [
+    "Outcome",
+    "SurvivalCurves",
+    "__version__",
+    "as_outcome",
+    "data",
+    "metrics",
+    "models",
+    "show_versions",
+    "suggest_horizon",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PARTS:
+        return importlib.import_module(f".{name}", __name__)
+    if name in _NAMES:
+        return getattr(importlib.import_module(f".{_NAMES[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,292 @@
+"""Survival curves S(t|x) of many subjects on one grid of times, and the product-limit arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from .outcome import Outcome
+
+BLOCK_BYTES = 16_000_000  # temporaries of row-wise work stay within this, near the processor's cache
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SurvivalCurves:
+    """Survival curves of n subjects on one shared grid.
+
+    Parameters
+    ----------
+    times : array, shape (m,)
+        Increasing, not negative.
+    survival : array, shape (n, m)
+        S(t|x) at these times: within [0, 1], never rising along a row. S is 1 before the first time and keeps
+        its last value beyond the last.
+    interpolation : {"step", "linear"}
+        "step": right-continuous steps (Kaplan–Meier, Cox). "linear": straight lines between the grid's times
+        (parametric and discrete-time models); the grid must then begin at 0.
+
+    Examples
+    --------
+    >>> c = SurvivalCurves([2.0, 5.0], [[0.5, 0.0]])
+    >>> c.at(2.0), c.at(2.0, left=True)
+    (array([0.5]), array([1.]))
+    >>> c.restricted_mean(10.0)                      # 2 + 3·0.5
+    array([3.5])
+    >>> c.mean_life_after(3.0, 10.0)                 # alive at 3: dies at 5
+    array([5.])
+    """
+
+    times: np.ndarray
+    survival: np.ndarray
+    interpolation: Literal["step", "linear"] = "step"
+
+    def __post_init__(self) -> None:
+        times = np.asarray(self.times, dtype=float)
+        survival = np.asarray(self.survival, dtype=float)
+        if times.ndim != 1 or not len(times) or survival.ndim != 2 or survival.shape[1] != len(times):
+            raise ValueError(
+                f"times must be (m,) and survival (n, m); their shapes are {times.shape} and {survival.shape}"
+            )
+        if not np.all(np.isfinite(times)) or times[0] < 0 or np.any(np.diff(times) <= 0):
+            raise ValueError("the times of curves must be finite, not negative and strictly increasing")
+        if self.interpolation not in ("step", "linear"):
+            raise ValueError(f'interpolation must be "step" or "linear"; got {self.interpolation!r}')
+        if self.interpolation == "linear" and times[0] != 0:
+            raise ValueError("curves with linear interpolation must begin at time 0")
+        object.__setattr__(self, "times", times)
+        object.__setattr__(self, "survival", _checked_survival(survival))
+
+    def __len__(self) -> int:
+        return len(self.survival)
+
+    def __getitem__(self, rows: Any) -> SurvivalCurves:
+        return SurvivalCurves(self.times, np.atleast_2d(self.survival[rows]), self.interpolation)
+
+    def __repr__(self) -> str:
+        n, m = self.survival.shape
+        return f"SurvivalCurves({n:,} subjects, {m} times to {self.times[-1]:.4g}, {self.interpolation})"
+
+    def at(self, t: Any, left: bool = False) -> np.ndarray:
+        """S(t|x) of every subject at common times: (n,) for one time, (n, q) for q of them.
+
+        ``left=True`` gives the left limit S(t⁻|x), the probability of reaching t.
+        """
+        t = _checked_times(t)
+        values = self._columns(np.atleast_1d(t), left)
+        return values[:, 0] if t.ndim == 0 else values
+
+    def at_own(self, t: Any, left: bool = False) -> np.ndarray:
+        """S(tᵢ|xᵢ): each subject at a time of its own, (n,) in and (n,) out."""
+        t = self._own_times(t)
+        before, share = self._locate(t, left)
+        rows = np.arange(len(self))
+        low = np.where(before >= 0, self.survival[rows, np.maximum(before, 0)], 1.0)
+        if self.interpolation == "step":
+            return low
+        high = self.survival[rows, np.minimum(before + 1, len(self.times) - 1)]
+        return low + share * (high - low)
+
+    def restricted_mean(self, tau: float) -> np.ndarray:
+        """E[min(T*, τ)|x] = ∫₀^τ S(t|x) dt, exactly for the curves as they are interpolated."""
+        before_grid, weights = self._quadrature(_checked_horizon(tau))
+        return before_grid + self.survival @ weights
+
+    def mean_life_after(self, a: Any, tau: float) -> np.ndarray:
+        """E[min(T*, τ) | T* > a, x] = a + ∫ₐ^τ S(u|x)/S(a|x) du (paper, section 5).
+
+        Where S(a|x) is 0 the condition cannot hold by the curve, and the restricted mean ∫₀^τ S is returned, as
+        the paper does. For a ≥ τ the answer is τ.
+
+        Parameters
+        ----------
+        a : float or array of shape (n,)
+            The time already lived: one for all, or one for each subject.
+        tau : float
+            The horizon.
+        """
+        tau = _checked_horizon(tau)
+        a = np.minimum(self._own_times(a), tau)
+        alive = self.at_own(a)
+        total = self.restricted_mean(tau)
+        rest = np.maximum(total - self._area_to(a), 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            life = a + rest / alive
+        return np.where(alive > 0, np.minimum(life, tau), total)
+
+    def plot(self, rows: Any = None, ax: Any = None, **kwargs: Any) -> Any:
+        """Draw the curves of some rows (the first ten, unless said otherwise) and return the axes."""
+        import matplotlib.pyplot as plt
+
+        ax = ax if ax is not None else plt.subplots()[1]
+        chosen = self.survival[:10] if rows is None else np.atleast_2d(self.survival[rows])
+        grid = self.times if self.times[0] == 0 else np.concatenate([[0.0], self.times])
+        for curve in chosen:
+            values = curve if self.times[0] == 0 else np.concatenate([[1.0], curve])
+            ax.plot(grid, values, drawstyle="steps-post" if self.interpolation == "step" else "default", **kwargs)
+        ax.set(xlabel="time", ylabel="probability of being alive", ylim=(0, 1.02), xlim=(0, None))
+        return ax
+
+    def _own_times(self, t: Any) -> np.ndarray:
+        t = _checked_times(t)
+        if t.ndim == 0:
+            return np.full(len(self), float(t))
+        if t.shape != (len(self),):
+            raise ValueError(f"give one time, or one for each of the {len(self)} subjects; got shape {t.shape}")
+        return t
+
+    def _locate(self, t: np.ndarray, left: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Index of the last grid time before t (-1: before the grid) and how far t is on the way to the next."""
+        side: Literal["left", "right"] = "left" if left and self.interpolation == "step" else "right"
+        before = np.searchsorted(self.times, t, side=side) - 1
+        if self.interpolation == "step" or len(self.times) == 1:
+            return before, np.zeros(t.shape)
+        low = np.minimum(before, len(self.times) - 2)
+        share = (t - self.times[low]) / np.diff(self.times)[low]
+        return before, np.where(before > low, 0.0, share)
+
+    def _columns(self, t: np.ndarray, left: bool) -> np.ndarray:
+        before, share = self._locate(t, left)
+        values = self.survival[:, np.maximum(before, 0)]
+        values[:, before < 0] = 1.0
+        if self.interpolation == "linear":
+            values += share * (self.survival[:, np.minimum(before + 1, len(self.times) - 1)] - values)
+        return values
+
+    def _quadrature(self, tau: float) -> tuple[float, np.ndarray]:
+        """Area before the grid and weights w with ∫₀^τ S = area + S @ w."""
+        t = np.minimum(self.times, tau)
+        widths = np.diff(np.append(t, tau))  # the last cell keeps the last value up to τ
+        if self.interpolation == "step":
+            return float(t[0]), widths
+        weights = np.zeros(len(t))
+        weights[-1] += widths[-1]
+        cell = np.diff(self.times)
+        # ∫ of a line over the first `w` of a cell of width `c`: w·S_left + w²/(2c)·(S_right − S_left)
+        slope = widths[:-1] ** 2 / (2 * cell)
+        weights[:-1] += widths[:-1] - slope
+        weights[1:] += slope
+        return 0.0, weights
+
+    def _area_to(self, a: np.ndarray) -> np.ndarray:
+        """∫₀^{aᵢ} S(u|xᵢ) du for each subject."""
+        before, _ = self._locate(a, left=False)
+        step = self.interpolation == "step"
+        cell = np.diff(self.times)
+        reached = self.at_own(a)
+        area = np.empty(len(self))
+        for block in row_blocks(len(self), len(self.times)):
+            S, k = self.survival[block], before[block]
+            cells = S[:, :-1] * cell if step else 0.5 * (S[:, :-1] + S[:, 1:]) * cell
+            full = np.cumsum(cells, axis=1)
+            rows = np.arange(len(S))
+            whole = np.where(k >= 1, full[rows, np.maximum(k - 1, 0)], 0.0) if full.shape[1] else np.zeros(len(S))
+            since = a[block] - self.times[np.maximum(k, 0)]
+            start = S[rows, np.maximum(k, 0)]
+            inside = self.times[0] + whole + since * 0.5 * (start + reached[block])
+            area[block] = np.where(k >= 0, inside, a[block])
+        return area
+
+
+class StepFunction:
+    """One subject's curve as a callable with ``x``, ``y`` and ``domain``, as scikit-survival's metrics take it."""
+
+    def __init__(self, curves: SurvivalCurves, row: int) -> None:
+        self._curve = SurvivalCurves(curves.times, curves.survival[row : row + 1], curves.interpolation)
+        self.x = curves.times
+        self.y = curves.survival[row]
+        self.domain = (0.0, float(curves.times[-1]))
+
+    def __call__(self, t: Any) -> Any:
+        value = self._curve.at(t)
+        return float(value[0]) if np.ndim(t) == 0 else value[0]
+
+    def __repr__(self) -> str:
+        return f"StepFunction({len(self.x)} times to {self.domain[1]:.4g})"
+
+
+@dataclass(frozen=True, eq=False)
+class ProductLimit:
+    """The Kaplan–Meier estimate at the distinct event times.
+
+    Attributes
+    ----------
+    times, at_risk, events : arrays, shape (m,)
+        Distinct event times; the weight at risk just before each; the weight of the events there.
+    survival : array, shape (m,)
+        ∏ (1 − d/n) up to and including each time (paper, appendix D).
+    """
+
+    times: np.ndarray
+    at_risk: np.ndarray
+    events: np.ndarray
+    survival: np.ndarray
+
+    def greenwood(self) -> np.ndarray:
+        """Σ d/(n(n−d)): the variance of log S by Greenwood's formula (infinite where S is 0)."""
+        with np.errstate(divide="ignore"):
+            return np.cumsum(self.events / (self.at_risk * (self.at_risk - self.events)))
+
+    def curves(self, n: int = 1) -> SurvivalCurves:
+        """The same curve for n subjects (without copying it)."""
+        times, survival = self.times, self.survival
+        if not len(times):  # no events: S is 1 throughout
+            times, survival = np.zeros(1), np.ones(1)
+        return SurvivalCurves(times, np.broadcast_to(survival, (n, len(times))))
+
+
+def product_limit(y: Outcome, sample_weight: np.ndarray | None = None) -> ProductLimit:
+    """Kaplan–Meier: S(t) = ∏_{tᵢ ≤ t} (1 − dᵢ/nᵢ), with weights if given.
+
+    Examples
+    --------
+    >>> product_limit(Outcome([1.0, 2.0, 2.0, 3.0], [True, True, False, True])).survival
+    array([0.75, 0.5 , 0.  ])
+    """
+    weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    times, where = np.unique(y.time, return_inverse=True)
+    leaving = np.bincount(where, weight, minlength=len(times))
+    events = np.bincount(where[y.event], weight[y.event], minlength=len(times))
+    at_risk = np.cumsum(leaving[::-1])[::-1]
+    seen = events > 0
+    times, at_risk, events = times[seen], at_risk[seen], events[seen]
+    return ProductLimit(times, at_risk, events, np.cumprod(np.maximum(1 - events / at_risk, 0.0)))
+
+
+def row_blocks(n: int, m: int) -> Iterator[slice]:
+    """Cut n rows of m floats into blocks whose temporaries stay within `BLOCK_BYTES`."""
+    size = max(1, BLOCK_BYTES // (8 * max(m, 1)))
+    return (slice(start, min(start + size, n)) for start in range(0, n, size))
+
+
+def _checked_survival(survival: np.ndarray) -> np.ndarray:
+    """Refuse what is no survival curve; rounding noise of other libraries (below 1e-8) is smoothed away."""
+    falling = bool((survival[:, 1:] <= survival[:, :-1]).all())
+    first, last = survival[:, 0], survival[:, -1]
+    if falling and np.all((first <= 1) & (last >= 0)):  # within [0, 1] everywhere, as it never rises
+        return survival
+    if np.isnan(survival).any():
+        raise ValueError(f"survival is missing (NaN) in row {np.flatnonzero(np.isnan(survival).any(axis=1))[0]}")
+    smooth = np.minimum.accumulate(np.clip(survival, 0, 1), axis=1)
+    off = np.abs(smooth - survival).max(axis=1) > 1e-8
+    if off.any():
+        raise ValueError(
+            f"row {np.flatnonzero(off)[0]} is no survival curve: it rises, or leaves [0, 1]. "
+            "Rows are subjects, columns are times"
+        )
+    return smooth
+
+
+def _checked_times(t: Any) -> np.ndarray:
+    t = np.asarray(t, dtype=float)
+    if t.ndim > 1 or np.isnan(t).any() or (t < 0).any():
+        raise ValueError("times must be one number or a list of numbers, none negative or missing")
+    return t
+
+
+def _checked_horizon(tau: float) -> float:
+    if not (np.isscalar(tau) and np.isfinite(tau) and tau > 0):
+        raise ValueError(f"tau must be a positive, finite time; got {tau!r}")
+    return float(tau)

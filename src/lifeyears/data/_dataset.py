@@ -1,0 +1,126 @@
+"""What every reader and simulator returns: a table of features, an outcome, and how they came about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..outcome import Outcome, suggest_horizon
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class DataReport:
+    """What was read, what was left out and why, and what looks odd; nothing is dropped silently.
+
+    Attributes
+    ----------
+    rows_read, rows_kept : int
+        Rows in the source and rows in the data set.
+    dropped_rows : dict of str to int
+        Reason → how many rows went for it.
+    dropped_columns : dict of str to str
+        Column → why it is not among the features.
+    warnings : tuple of str
+        What a careful reader would want to look at.
+    """
+
+    rows_read: int
+    rows_kept: int
+    dropped_rows: dict[str, int] = field(default_factory=dict)
+    dropped_columns: dict[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [f"{self.rows_read:,} rows read, {self.rows_kept:,} kept"]
+        lines += [f"  {count:,} rows dropped: {reason}" for reason, count in self.dropped_rows.items()]
+        lines += [f"  column {name} left out: {why}" for name, why in self.dropped_columns.items()]
+        lines += [f"  look: {warning}" for warning in self.warnings]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """What only a simulation knows.
+
+    Attributes
+    ----------
+    lifetime : array, shape (n,)
+        Each subject's true lifetime T*.
+    expected : callable
+        ``expected(tau)`` is E[min(T*, τ)|x] of each subject: by the best possible ranking, the score.
+    """
+
+    lifetime: np.ndarray
+    expected: Callable[[float], np.ndarray]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """A table of features with its right-censored outcome.
+
+    Attributes
+    ----------
+    X : DataFrame
+        The features a model may use, one row a subject; categorical ones have a categorical dtype.
+    y : Outcome
+        Observed times in `unit`, and whether they ended in an event.
+    name, unit, source : str
+        What it is called, the unit of time, and where it comes from (with its licence).
+    horizon : float
+        Suggested τ, by default the 95th percentile of the censored times.
+    subgroups : DataFrame or None
+        Columns for subgroup reports that are no predictors by default (race, insurance, region).
+    entry : array or None
+        When each subject entered (calendar time in `unit`), for splits by time and for the administrative cut.
+    report : DataReport or None
+        What was read, dropped and noticed.
+    truth : Truth or None
+        Known only for simulated data.
+    """
+
+    X: pd.DataFrame
+    y: Outcome
+    name: str
+    unit: str = "years"
+    source: str = ""
+    horizon: float = 0.0
+    subgroups: pd.DataFrame | None = None
+    entry: np.ndarray | None = None
+    report: DataReport | None = None
+    truth: Truth | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.X) != len(self.y):
+            raise ValueError(f"X has {len(self.X)} rows and y has {len(self.y)}")
+        if not self.horizon:
+            object.__setattr__(self, "horizon", suggest_horizon(self.y))
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """Features and subgroup columns side by side."""
+        import pandas as pd
+
+        if self.subgroups is None:
+            return self.X
+        return pd.concat([self.X, self.subgroups], axis=1)
+
+    @property
+    def categorical(self) -> list[str]:
+        """Names of the categorical features."""
+        return list(self.X.select_dtypes(include=["category", "object", "string", "bool"]).columns)
+
+    def __repr__(self) -> str:
+        return (
+            f"Dataset({self.name!r}: {len(self):,} subjects, {self.X.shape[1]} features "
+            f"({len(self.categorical)} categorical), {self.y.n_events:,} events, "
+            f"horizon {self.horizon:.4g} {self.unit})"
+        )

@@ -1,0 +1,239 @@
+"""Right-censored outcomes: the one gate through which every `y` passes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+EVENT_NAMES = frozenset({"event", "status", "death", "dead", "died", "failed", "failure", "delta", "observed", "e"})
+TIME_NAMES = frozenset({"time", "duration", "survival", "futime", "followup", "years", "months", "days", "t"})
+ENTRY_NAMES = frozenset({"entry", "start", "truncation", "left", "tstart"})
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Outcome:
+    """Observed times and whether each ended in an event (True) or was censored (False).
+
+    Parameters
+    ----------
+    time : array of float, shape (n,)
+        Observed time, T = min(T*, C): finite and not negative, in the user's unit.
+    event : array of bool, shape (n,)
+        δ = 1{T* ≤ C}: True where the event was seen, False where the subject was censored.
+
+    Examples
+    --------
+    >>> y = Outcome(time=[5.0, 2.0, 9.0], event=[True, False, True])
+    >>> y.restrict(6).time.tolist(), y.restrict(6).event.tolist()
+    ([5.0, 2.0, 6.0], [True, False, True])
+    """
+
+    time: np.ndarray
+    event: np.ndarray
+
+    def __post_init__(self) -> None:
+        time, event = _checked_time(self.time), _checked_event(self.event)
+        if len(time) != len(event):
+            raise ValueError(
+                f"event has {len(event)} values and time has {len(time)}: there must be one of each for every row"
+            )
+        time.setflags(write=False)
+        event.setflags(write=False)
+        object.__setattr__(self, "time", time)
+        object.__setattr__(self, "event", event)
+
+    @property
+    def shape(self) -> tuple[int]:
+        """``(n,)``, so that scikit-learn's splitters can count the rows."""
+        return (len(self.time),)
+
+    @property
+    def n_events(self) -> int:
+        """How many of the times end in an event."""
+        return int(np.count_nonzero(self.event))
+
+    def restrict(self, tau: float) -> Outcome:
+        """Cut follow-up at the horizon: T → min(T, τ), δ → max(δ, 1{T ≥ τ}) (paper, section 2)."""
+        if not (np.isfinite(tau) and tau > 0):
+            raise ValueError(f"tau must be a positive, finite time; got {tau!r}")
+        return Outcome(np.minimum(self.time, tau), self.event | (self.time >= tau))
+
+    def censoring(self) -> Outcome:
+        """Swap events and censorings, to fit a model of the censoring time.
+
+        At a tied time events come before censorings, so a subject who died at t was not at risk of being
+        censored at t. Plain (time, event) data cannot say so; a death is therefore moved back by the smallest
+        step a float can take, which carries the rule to any model without moving a jump of G.
+        """
+        time = np.where(self.event, np.nextafter(self.time, 0.0), self.time)
+        at_zero = self.time == 0
+        if np.any(at_zero & self.event):  # nothing is earlier than 0: there the censorings move instead
+            time[at_zero & ~self.event] = np.finfo(float).tiny
+        return Outcome(time, ~self.event)
+
+    def to_structured(self) -> np.ndarray:
+        """As scikit-survival's structured array, fields ``event`` and ``time``."""
+        y = np.empty(len(self), dtype=[("event", bool), ("time", float)])
+        y["event"], y["time"] = self.event, self.time
+        return y
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if dtype is not None and np.dtype(dtype).names is None:
+            raise TypeError("an Outcome has two fields, time and event; it cannot become one plain array")
+        return self.to_structured()
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def __getitem__(self, rows: Any) -> Any:
+        if isinstance(rows, (int, np.integer)):
+            return self.to_structured()[rows]
+        return Outcome(self.time[rows], self.event[rows])
+
+    def __repr__(self) -> str:
+        if not len(self):
+            return "Outcome(n=0)"
+        return (
+            f"Outcome(n={len(self):,}, events={self.n_events:,} ({self.n_events / len(self):.1%}), "
+            f"time {self.time.min():.4g} to {self.time.max():.4g})"
+        )
+
+
+def as_outcome(y: Any) -> Outcome:
+    """Read a right-censored outcome from any of the forms survival data comes in.
+
+    Parameters
+    ----------
+    y : Outcome, structured array, DataFrame, or (event, time) pair
+        A structured array has a boolean event field and a float time field, in that order, under any names
+        (scikit-survival's form). A DataFrame (pandas or polars) has two columns, recognised by name (event,
+        status, death, …; time, duration, years, …), else taken as event, then time.
+
+    Returns
+    -------
+    Outcome
+
+    Raises
+    ------
+    ValueError
+        For negative, missing or infinite times, events that are not 0/1, lengths that differ, no rows, or data
+        with an entry time (left truncation is not supported). The message names the first bad rows.
+
+    Examples
+    --------
+    >>> as_outcome(([1, 0, 1], [2.0, 3.5, 1.0]))
+    Outcome(n=3, events=2 (66.7%), time 1 to 3.5)
+    """
+    if isinstance(y, Outcome):
+        outcome = y
+    elif isinstance(y, np.ndarray) and y.dtype.names is not None:
+        outcome = _from_columns(list(y.dtype.names), y)
+    elif hasattr(y, "columns") and hasattr(y, "shape"):
+        outcome = _from_columns(list(y.columns), y)
+    elif isinstance(y, (tuple, list)) and len(y) == 2 and all(np.ndim(part) == 1 for part in y):
+        event, time = y
+        if _is_binary(time) and not _is_binary(event):
+            raise ValueError("the pair looks like (time, event); it must be (event, time)")
+        outcome = Outcome(time, event)
+    else:
+        raise ValueError(
+            f"cannot read an outcome from {_describe(y)}. Give a structured array (bool event, float time), a "
+            "DataFrame with an event and a time column, a pair (event, time), or a lifeyears Outcome"
+        )
+    if not len(outcome):
+        raise ValueError("the outcome has no rows")
+    return outcome
+
+
+def suggest_horizon(y: Any) -> float:
+    """Suggest a horizon τ: the 95th percentile of the censored times, the paper's rule.
+
+    Without censoring there is nothing to restrict: the largest time is returned.
+
+    Examples
+    --------
+    >>> suggest_horizon(([1, 0, 0], [2.0, 10.0, 20.0]))
+    19.5
+    """
+    y = as_outcome(y)
+    censored = y.time[~y.event]
+    return float(np.quantile(censored, 0.95) if len(censored) else y.time.max())
+
+
+def _from_columns(names: list, table: Any) -> Outcome:
+    """Find the event and the time among the columns of a structured array or a frame."""
+    plain = [str(name).lower().replace("_", "").replace(" ", "") for name in names]
+    if len(names) > 2 and any(name in ENTRY_NAMES or name.startswith("entry") for name in plain):
+        raise ValueError(
+            f"y has the columns {names}: an entry time means left truncation, which is not supported. If every "
+            "subject is followed from time 0, drop the entry column; if not, the estimates would be wrong"
+        )
+    if len(names) != 2:
+        raise ValueError(f"y must have two columns, event and time; it has {len(names)}: {names}")
+    event, time = names
+    if plain[1] in EVENT_NAMES or (plain[0] in TIME_NAMES and plain[1] not in TIME_NAMES):
+        event, time = time, event
+    return Outcome(np.asarray(table[time]), np.asarray(table[event]))
+
+
+def _checked_time(time: Any) -> np.ndarray:
+    try:
+        time = np.array(time, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"time must be numbers: {error}") from None
+    if time.ndim != 1:
+        raise ValueError(f"time must be one-dimensional; its shape is {time.shape}")
+    for bad, what in ((np.isnan(time), "missing"), (np.isinf(time), "infinite"), (time < 0, "negative")):
+        if bad.any():
+            raise ValueError(
+                f"time has {what} values in {_rows(bad)}; times must be finite and not negative. "
+                "Mend or drop these rows"
+            )
+    return time
+
+
+def _checked_event(event: Any) -> np.ndarray:
+    event = np.asarray(event)
+    if event.ndim != 1:
+        raise ValueError(f"event must be one-dimensional; its shape is {event.shape}")
+    if event.dtype == bool:
+        return event.copy()
+    try:
+        number = event.astype(float)
+    except (TypeError, ValueError):
+        number = None
+    if number is None:
+        raise ValueError(f"event must be 0/1 or True/False; found {_some_values(event)}")
+    if np.isnan(number).any():
+        raise ValueError(f"event is missing in {_rows(np.isnan(number))}; mend or drop these rows")
+    bad = (number != 0) & (number != 1)
+    if bad.any():
+        advice = " (1 = censored, 2 = event, as in R? then pass event == 2)" if set(number) <= {1.0, 2.0} else ""
+        raise ValueError(f"event must be 0/1 or True/False; found {_some_values(event)} in {_rows(bad)}{advice}")
+    return number == 1
+
+
+def _is_binary(values: Any) -> bool:
+    values = np.asarray(values)
+    return values.dtype == bool or (values.dtype.kind in "iuf" and bool(np.isin(values, (0, 1)).all()))
+
+
+def _rows(bad: np.ndarray, most: int = 5) -> str:
+    """Name the first bad rows: 'rows 3, 8, 9 and 12 more'."""
+    rows = np.flatnonzero(bad)
+    shown = ", ".join(str(row) for row in rows[:most])
+    more = f" and {len(rows) - most} more" if len(rows) > most else ""
+    return f"row{'s' if len(rows) > 1 else ''} {shown}{more}"
+
+
+def _some_values(values: np.ndarray, most: int = 5) -> str:
+    distinct: Sequence = list(dict.fromkeys(values.tolist()))
+    return ", ".join(repr(value) for value in distinct[:most]) + (", …" if len(distinct) > most else "")
+
+
+def _describe(y: Any) -> str:
+    shape = getattr(y, "shape", None)
+    return f"{type(y).__name__} of shape {shape}" if shape is not None else f"{type(y).__name__}"
