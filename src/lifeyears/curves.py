@@ -25,8 +25,8 @@ class SurvivalCurves:
         S(t|x) at these times: within [0, 1], never rising along a row. S is 1 before the first time and keeps
         its last value beyond the last.
     interpolation : {"step", "linear"}
-        "step": right-continuous steps (Kaplan–Meier, Cox). "linear": straight lines between the grid's times
-        (parametric and discrete-time models); the grid must then begin at 0.
+        "step": right-continuous steps (Kaplan–Meier, Cox). "linear": straight lines from (0, 1) through the
+        grid's points (parametric and discrete-time models).
 
     Examples
     --------
@@ -54,8 +54,6 @@ class SurvivalCurves:
             raise ValueError("the times of curves must be finite, not negative and strictly increasing")
         if self.interpolation not in ("step", "linear"):
             raise ValueError(f'interpolation must be "step" or "linear"; got {self.interpolation!r}')
-        if self.interpolation == "linear" and times[0] != 0:
-            raise ValueError("curves with linear interpolation must begin at time 0")
         object.__setattr__(self, "times", times)
         object.__setattr__(self, "survival", _checked_survival(survival))
 
@@ -141,11 +139,10 @@ class SurvivalCurves:
         """Index of the last grid time before t (-1: before the grid) and how far t is on the way to the next."""
         side: Literal["left", "right"] = "left" if left and self.interpolation == "step" else "right"
         before = np.searchsorted(self.times, t, side=side) - 1
-        if self.interpolation == "step" or len(self.times) == 1:
+        if self.interpolation == "step":
             return before, np.zeros(t.shape)
-        low = np.minimum(before, len(self.times) - 2)
-        share = (t - self.times[low]) / np.diff(self.times)[low]
-        return before, np.where(before > low, 0.0, share)
+        knots = np.concatenate([[0.0], self.times, [np.inf]])  # (0, 1) opens the curve; the end stays level
+        return before, (t - knots[before + 1]) / np.maximum(knots[before + 2] - knots[before + 1], 1e-300)
 
     def _columns(self, t: np.ndarray, left: bool) -> np.ndarray:
         before, share = self._locate(t, left)
@@ -156,37 +153,33 @@ class SurvivalCurves:
         return values
 
     def _quadrature(self, tau: float) -> tuple[float, np.ndarray]:
-        """Area before the grid and weights w with ∫₀^τ S = area + S @ w."""
+        """Find c and w with ∫₀^τ S = c + S @ w."""
         t = np.minimum(self.times, tau)
-        widths = np.diff(np.append(t, tau))  # the last cell keeps the last value up to τ
+        widths = np.diff(np.concatenate([[0.0], t, [tau]]))  # up to the grid, its cells, and the level end
         if self.interpolation == "step":
-            return float(t[0]), widths
-        weights = np.zeros(len(t))
-        weights[-1] += widths[-1]
-        cell = np.diff(self.times)
-        # ∫ of a line over the first `w` of a cell of width `c`: w·S_left + w²/(2c)·(S_right − S_left)
-        slope = widths[:-1] ** 2 / (2 * cell)
-        weights[:-1] += widths[:-1] - slope
-        weights[1:] += slope
-        return 0.0, weights
+            return float(widths[0]), widths[1:]
+        # ∫ of a line over the first w of a cell of width c is w·S_left + w²/(2c)·(S_right − S_left)
+        cells = np.diff(np.concatenate([[0.0], self.times]))
+        tilt = np.divide(widths[:-1] ** 2, 2 * cells, out=np.zeros(len(cells)), where=cells > 0)
+        weights = tilt + widths[1:]
+        weights[:-1] -= tilt[1:]
+        return float(widths[0] - tilt[0]), weights
 
     def _area_to(self, a: np.ndarray) -> np.ndarray:
         """∫₀^{aᵢ} S(u|xᵢ) du for each subject."""
         before, _ = self._locate(a, left=False)
-        step = self.interpolation == "step"
-        cell = np.diff(self.times)
         reached = self.at_own(a)
+        step = self.interpolation == "step"
+        knots = np.concatenate([[0.0], self.times])
         area = np.empty(len(self))
-        for block in row_blocks(len(self), len(self.times)):
-            S, k = self.survival[block], before[block]
-            cells = S[:, :-1] * cell if step else 0.5 * (S[:, :-1] + S[:, 1:]) * cell
-            full = np.cumsum(cells, axis=1)
+        for block in row_blocks(len(self), len(knots)):
+            S = np.concatenate([np.ones((len(self.survival[block]), 1)), self.survival[block]], axis=1)
+            height = S[:, :-1] if step else 0.5 * (S[:, :-1] + S[:, 1:])
+            whole = np.concatenate([np.zeros((len(S), 1)), np.cumsum(height * np.diff(knots), axis=1)], axis=1)
+            cell = before[block] + 1  # the knot at or before a
             rows = np.arange(len(S))
-            whole = np.where(k >= 1, full[rows, np.maximum(k - 1, 0)], 0.0) if full.shape[1] else np.zeros(len(S))
-            since = a[block] - self.times[np.maximum(k, 0)]
-            start = S[rows, np.maximum(k, 0)]
-            inside = self.times[0] + whole + since * 0.5 * (start + reached[block])
-            area[block] = np.where(k >= 0, inside, a[block])
+            since = a[block] - knots[cell]
+            area[block] = whole[rows, cell] + since * 0.5 * (S[rows, cell] + reached[block])
         return area
 
 
@@ -263,6 +256,8 @@ def row_blocks(n: int, m: int) -> Iterator[slice]:
 
 def _checked_survival(survival: np.ndarray) -> np.ndarray:
     """Refuse what is no survival curve; rounding noise of other libraries (below 1e-8) is smoothed away."""
+    if survival.strides[0] == 0:  # one curve shown for all: look at it once
+        return np.broadcast_to(_checked_survival(survival[:1].copy()), survival.shape)
     falling = bool((survival[:, 1:] <= survival[:, :-1]).all())
     first, last = survival[:, 0], survival[:, -1]
     if falling and np.all((first <= 1) & (last >= 0)):  # within [0, 1] everywhere, as it never rises

@@ -1,0 +1,26 @@
+"""One thread a unit of work: the same result on any machine, and no crowd when units run side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+
+@cache
+def _pools() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Keep the linear algebra libraries on one thread within the block.
+
+    Two threads gain little on the small products here, and on a machine with another busy process they can take
+    five to thirty times as long.
+    """
+    with _pools().limit(limits=1, user_api="blas"):
+        yield

@@ -1,0 +1,276 @@
+"""A file on disk to a table: what kind of file it is, and what is wrong with it if it cannot be read."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import importlib
+import io
+import lzma
+import os
+import warnings
+import zipfile
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ._table_numbers import decimal_commas_warning, settle_text_numbers
+from ._table_source import SourceTable, listed, meant, refuse_duplicates, refuse_no_rows, typed_table
+from ._table_text import MISSING, read_text_table
+
+_COMPRESSED: dict[str, tuple[bytes, Callable[[bytes], bytes]]] = {
+    "gzip": (b"\x1f\x8b", gzip.decompress),
+    "bzip2": (b"BZh", bz2.decompress),
+    "xz": (b"\xfd7zXZ\x00", lzma.decompress),
+}
+_COMPRESSED_ENDINGS = (".gz", ".bz2", ".xz", ".zip")
+# Statistical packages count days from here; their readers in pandas know it, transport files' do not.
+_SAS_DATE_FORMATS = ("DATE", "DDMMYY", "MMDDYY", "YYMMDD", "E8601DA", "WORDDAT", "JULIAN")
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """What the user said about how to read the file, and the columns that must be in it."""
+
+    sheet: str | int | None = None
+    delimiter: str | None = None
+    encoding: str | None = None
+    decimal: str | None = None
+    needed: tuple[str, ...] = ()
+
+
+def read_file_table(path: str | os.PathLike[str], options: ReadingOptions) -> SourceTable:
+    """Read a table from a file of any kind that `read_table` knows; what it is shows in its first bytes."""
+    path = Path(path).expanduser()
+    data, name = decompressed(_bytes_of(path), path.name)
+    label = path.name if name == path.name else f"{path.name} ({name})"
+    if not data:
+        raise ValueError(f"{label} is empty: it holds no bytes at all. Was the export or the copy finished?")
+    ending = Path(name).suffix.lower()
+    if data.startswith(b"PAR1") or ending in (".parquet", ".pq"):
+        return _parquet(data, label)
+    if data.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")) or ending in (".xlsx", ".xlsm", ".xls", ".ods"):
+        return _excel(data, label, ".xls" if data.startswith(b"\xd0\xcf\x11\xe0") else ending, options)
+    if ending in (".sas7bdat", ".xpt", ".xport") or data.startswith(b"HEADER RECORD*******LIB"):
+        return _sas(data, label, "sas7bdat" if ending == ".sas7bdat" else "xport", options.encoding)
+    if ending == ".dta" or data.startswith(b"<stata_dta>"):
+        return _stata(data, label)
+    return read_text_table(
+        data, label, delimiter=options.delimiter, encoding=options.encoding, decimal=options.decimal
+    )
+
+
+def table_name(path: str | os.PathLike[str]) -> str:
+    """The name of a file without its endings: heart.csv.gz is 'heart'."""
+    name = Path(path).name
+    if name.lower().endswith(_COMPRESSED_ENDINGS):
+        name = Path(name).stem
+    return Path(name).stem
+
+
+def _bytes_of(path: Path) -> bytes:
+    if path.is_dir():
+        inside = sorted(entry.name for entry in path.iterdir() if entry.is_file() and not entry.name.startswith("."))
+        holds = f"It holds {listed(inside, most=5)}: name one of them" if inside else "It holds no files"
+        raise IsADirectoryError(f"{path} is a folder; read_table reads one file. {holds}")
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        folder = path.parent
+        if not folder.is_dir():
+            raise FileNotFoundError(f"there is no file {path}: the folder {folder} does not exist") from None
+        close = meant(path.name, [entry.name for entry in folder.iterdir()])
+        raise FileNotFoundError(f"there is no file {path}{close}. Check the name and the folder") from None
+    except PermissionError:
+        raise PermissionError(
+            f"there is no permission to read {path}. Ask its owner for read permission, or close the program that "
+            "holds it open"
+        ) from None
+
+
+def decompressed(data: bytes, name: str) -> tuple[bytes, str]:
+    """The bytes inside a compressed file, with the name of what is inside."""
+    for kind, (magic, decompress) in _COMPRESSED.items():
+        if data.startswith(magic):
+            inner = Path(name).stem if name.lower().endswith(_COMPRESSED_ENDINGS) else name
+            try:
+                return decompress(data), inner
+            except (EOFError, OSError, zlib.error, lzma.LZMAError, ValueError):
+                raise ValueError(_cut_short(name, kind, len(data))) from None
+    if not data.startswith(b"PK") and not name.lower().endswith(".zip"):
+        if data and name.lower().endswith(_COMPRESSED_ENDINGS):
+            raise ValueError(
+                f"{name} is not compressed, though its name says so: it begins with {data[:8]!r}. "
+                "Name it by what it is, or copy it again"
+            )
+        return data, name
+    return _from_zip(data, name)
+
+
+def _from_zip(data: bytes, name: str) -> tuple[bytes, str]:
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = [entry for entry in archive.namelist() if not entry.endswith("/")]
+            if {"[Content_Types].xml", "mimetype"} & set(members):  # an Excel or OpenDocument file is a zip file too
+                return data, name
+            members = [entry for entry in members if not entry.startswith("__MACOSX")]
+            if len(members) != 1:
+                raise ValueError(
+                    f"{name} holds {len(members)} files ({listed(members, most=5)}); one table is expected. "
+                    "Unpack it, and give the one that is meant"
+                )
+            if archive.getinfo(members[0]).flag_bits & 1:
+                raise ValueError(f"{name} is locked with a password. Unpack it first")
+            return archive.read(members[0]), Path(members[0]).name
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError):
+        if name.lower().endswith((".xlsx", ".xlsm", ".ods")):
+            return data, name  # the reader of spreadsheets has better words for it
+        raise ValueError(_cut_short(name, "zip", len(data))) from None
+
+
+def _cut_short(name: str, kind: str, size: int) -> str:
+    return (
+        f"{name} is cut short or damaged: its {size:,} bytes are not a whole {kind} file. "
+        "Copy or download it again, and compare the sizes"
+    )
+
+
+def _need(package: str, what: str, module: str = "") -> None:
+    try:
+        importlib.import_module(module or package)
+    except ImportError:
+        raise ImportError(f"reading {what} needs the package {package}: pip install {package}") from None
+
+
+def _damaged(label: str, kind: str) -> str:
+    return (
+        f"{label} cannot be read as {kind}: it is damaged, cut short, or a file of another kind under this name. "
+        "Export or copy it again; CSV is always understood"
+    )
+
+
+def _parquet(data: bytes, label: str) -> SourceTable:
+    _need("pyarrow", "Parquet files")
+    try:
+        frame = pd.read_parquet(io.BytesIO(data), engine="pyarrow")
+    except Exception as error:  # pyarrow's errors have no common base
+        raise ValueError(_damaged(label, "Parquet")) from error
+    return typed_table(frame, label)
+
+
+def _stata(data: bytes, label: str) -> SourceTable:
+    try:
+        frame = pd.read_stata(io.BytesIO(data))
+    except Exception:
+        try:  # two values under one label cannot be categories; their numbers can be read
+            frame = pd.read_stata(io.BytesIO(data), convert_categoricals=False)
+        except Exception as error:
+            raise ValueError(_damaged(label, "a Stata file")) from error
+    return typed_table(frame, label)
+
+
+def _sas(data: bytes, label: str, kind: str, encoding: str | None) -> SourceTable:
+    frame: Any
+    try:
+        if kind == "sas7bdat":
+            frame = pd.read_sas(io.BytesIO(data), format="sas7bdat", encoding=encoding or "infer")
+        else:
+            with pd.read_sas(io.BytesIO(data), format="xport", iterator=True) as reader:
+                formats = {field["name"]: field["nform"] for field in getattr(reader, "fields", [])}
+                frame = reader.read()
+            frame = _sas_dates(frame, {_decoded(name): _decoded(form) for name, form in formats.items()})
+    except Exception as error:
+        raise ValueError(_damaged(label, "a SAS file")) from error
+    for name in frame.columns[frame.dtypes == object]:
+        frame[name] = [_decoded(value, encoding) for value in frame[name]]
+    return typed_table(frame, label)
+
+
+def _decoded(value: Any, encoding: str | None = None) -> Any:
+    if not isinstance(value, bytes):
+        return value
+    for guess in [encoding] if encoding else ["utf-8", "cp1252"]:
+        try:
+            return value.decode(guess).strip()
+        except UnicodeDecodeError:
+            continue
+    return value.decode("latin-1").strip()
+
+
+def _sas_dates(frame: pd.DataFrame, formats: dict[str, str]) -> pd.DataFrame:
+    """Days since 1960 to dates, for the columns whose format says that they are dates."""
+    for name, form in formats.items():
+        if name in frame.columns and str(form).upper().startswith(_SAS_DATE_FORMATS):
+            frame[name] = pd.Timestamp("1960-01-01") + pd.to_timedelta(frame[name].astype(float), unit="D")
+    return frame
+
+
+def _excel(data: bytes, label: str, ending: str, options: ReadingOptions) -> SourceTable:
+    package, module = {".xls": ("xlrd", "xlrd"), ".ods": ("odfpy", "odf")}.get(ending, ("openpyxl", "openpyxl"))
+    _need(package, "Excel files" if package == "openpyxl" else f"{ending} files", module)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # openpyxl warns of fonts, print areas and drop-down lists
+        try:
+            book = pd.ExcelFile(io.BytesIO(data))
+        except Exception as error:
+            raise ValueError(_damaged(label, "an Excel file")) from error
+        with book:
+            sheet = _sheet(book, label, options)
+            cells = book.parse(sheet, header=None, dtype=object, na_values=MISSING, keep_default_na=False)
+    label = f"sheet {sheet!r} of {label}"
+    cells = cells.dropna(how="all", axis=1)
+    filled = cells.notna().any(axis=1).to_numpy(dtype=bool)
+    if not filled.any():
+        raise ValueError(f"{label} is empty. Pass sheet= to read another sheet, or check the export")
+    top = int(np.argmax(filled))
+    names = _header(cells.iloc[top].tolist())
+    refuse_duplicates(names, label)
+    rows = cells.iloc[top + 1 :].set_axis(names, axis=1)
+    refuse_no_rows(len(rows), names, label)
+    row_numbers = np.arange(top + 2, top + 2 + len(rows))  # as the spreadsheet shows them: the first row is 1
+    frame, turned = settle_text_numbers(rows.infer_objects().reset_index(drop=True), label, options.decimal)
+    guessed = tuple(decimal_commas_warning(turned)) if options.decimal is None else ()
+    return SourceTable(frame, label, "sheet row", row_numbers, warnings=guessed).without_empty_rows()
+
+
+def _header(cells: list[Any]) -> list[str]:
+    return [
+        f"unnamed_{place}" if pd.isna(cell) or not str(cell).strip() else str(cell).strip()
+        for place, cell in enumerate(cells, start=1)
+    ]
+
+
+def _sheet(book: pd.ExcelFile, label: str, options: ReadingOptions) -> str:
+    """The sheet that is meant: the one the user names, else the first; another that fits better is pointed out."""
+    names = [str(name) for name in book.sheet_names]
+    wanted = options.sheet
+    if wanted is not None:
+        if isinstance(wanted, int) and 0 <= wanted < len(names):
+            return names[wanted]
+        if wanted in names:
+            return str(wanted)
+        raise ValueError(
+            f"{label} has no sheet {wanted!r}{meant(str(wanted), names)}. Its sheets are {listed(map(repr, names))}: "
+            "give the name, or the place counted from 0"
+        )
+    headers = {name: set(_header(_first_row(book, name))) for name in names[:20]}
+    needed = set(options.needed)
+    if len(names) > 1 and not needed <= headers[names[0]]:
+        fitting = [name for name, header in headers.items() if needed <= header]
+        if fitting:
+            raise ValueError(
+                f"the first sheet of {label}, {names[0]!r}, does not have the columns {listed(options.needed)}; "
+                f"the sheet {fitting[0]!r} does. Pass sheet={fitting[0]!r}"
+            )
+    return names[0]
+
+
+def _first_row(book: pd.ExcelFile, sheet: str) -> list[Any]:
+    cells = book.parse(sheet, header=None, nrows=1, dtype=object)
+    return cells.iloc[0].tolist() if len(cells) else []

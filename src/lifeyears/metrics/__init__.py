@@ -1,0 +1,1 @@
+def concordance_index(y,s): return 0.

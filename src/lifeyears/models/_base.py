@@ -1,0 +1,163 @@
+"""What all survival models share: checking input, expected life, curves, and scikit-learn's ways."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from .._threads import one_thread
+from ..curves import StepFunction, SurvivalCurves, row_blocks
+from ..metrics import concordance_index
+from ..outcome import Outcome, as_outcome
+
+MOST_GRID_POINTS = 512
+
+
+class SurvivalModel(BaseEstimator):
+    """A survival model: fit on (X, y), then expected life and survival curves; higher is longer.
+
+    A model of our own defines `_fit(X, y, sample_weight)`, `_survival(X, times)` and `_grid()`, and says by
+    `interpolation` what its curves are between the times of a grid.
+    """
+
+    interpolation: Literal["step", "linear"] = "step"
+    tau: float | None
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array or DataFrame, shape (n, p)
+            Numeric features without missing values (see `lifeyears.data.TablePreprocessor`).
+        y : Outcome or what `lifeyears.as_outcome` reads
+            Observed times and events.
+        sample_weight : array, shape (n,), optional
+            A weight of 2 is the same as the row standing there twice.
+
+        Returns
+        -------
+        self
+        """
+        X, y = self._checked_training(X, y)
+        weight = self._checked_weight(sample_weight, X)
+        if weight is not None:
+            seen = weight > 0
+            X, y, weight = X[seen], y[seen], weight[seen]
+        self.tau_ = self._horizon(y)
+        with one_thread():
+            self._fit(X, y, weight)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Expected lifetime within the horizon, E[min(T*, τ)|x], in the unit of the times."""
+        X = self._checked_new(X)
+        return self._expected(X)
+
+    def predict_curves(self, X: Any, times: Any = None) -> SurvivalCurves:
+        """Survival curves S(t|x) of every row of X.
+
+        Parameters
+        ----------
+        X : array or DataFrame, shape (n, p)
+        times : array, optional
+            The grid; without it, at most 512 times of the model's own.
+        """
+        X = self._checked_new(X)
+        times = self._grid() if times is None else np.atleast_1d(np.asarray(times, dtype=float))
+        return SurvivalCurves(times, self._survival(X, times), self.interpolation)
+
+    def predict_survival_function(self, X: Any) -> np.ndarray:
+        """Survival curves as callables with ``x``, ``y`` and ``domain``, as scikit-survival's metrics take them."""
+        curves = self.predict_curves(X)
+        functions = np.empty(len(curves), dtype=object)
+        functions[:] = [StepFunction(curves, row) for row in range(len(curves))]
+        return functions
+
+    def score(self, X: Any, y: Any) -> float:
+        """Harrell's C-index of the expected lifetimes: for scikit-learn's tools; see `lifeyears.metrics` for better."""
+        return concordance_index(y, self.predict(X))
+
+    def _fit(self, X: np.ndarray, y: Outcome, sample_weight: np.ndarray | None) -> None:
+        raise TypeError(f"{type(self).__name__} does not define how it is fitted")
+
+    def _survival(self, X: np.ndarray, times: np.ndarray) -> np.ndarray:
+        raise TypeError(f"{type(self).__name__} does not define its curves")
+
+    def _grid(self) -> np.ndarray:
+        raise TypeError(f"{type(self).__name__} does not define its grid")
+
+    def _expected(self, X: np.ndarray) -> np.ndarray:
+        """E[min(T*, τ)|x] from the curves on the model's own grid, a block of rows at a time."""
+        times = self._grid()
+        expected = np.empty(len(X))
+        for block in row_blocks(len(X), len(times)):
+            curves = SurvivalCurves(times, self._survival(X[block], times), self.interpolation)
+            expected[block] = curves.restricted_mean(self.tau_)
+        return expected
+
+    def _checked_training(self, X: Any, y: Any) -> tuple[np.ndarray, Outcome]:
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        X = self._checked_matrix(X, reset=True)
+        y = as_outcome(y)
+        if len(X) != len(y):
+            raise ValueError(f"X has {len(X)} rows and y has {len(y)}: there must be one outcome for each row")
+        return X, y
+
+    def _checked_new(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        return self._checked_matrix(X, reset=False)
+
+    def _checked_matrix(self, X: Any, reset: bool) -> np.ndarray:
+        try:
+            return validate_data(self, X, dtype=np.float64, reset=reset)
+        except ValueError as error:
+            text = [] if not hasattr(X, "select_dtypes") else list(X.select_dtypes(exclude="number").columns)
+            if text and "convert" in str(error):
+                raise ValueError(
+                    f"X has columns that are not numbers: {', '.join(map(str, text[:5]))}. Put a "
+                    "lifeyears.data.TablePreprocessor() before the model (a scikit-learn Pipeline does it)"
+                ) from error
+            raise
+
+    def _checked_weight(self, sample_weight: Any, X: np.ndarray) -> np.ndarray | None:
+        if sample_weight is None:
+            return None
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        if (weight < 0).any():
+            raise ValueError("sample_weight must not be negative")
+        if not (weight > 0).any():
+            raise ValueError("sample_weight is zero for every row")
+        return weight
+
+    def _horizon(self, y: Outcome) -> float:
+        if self.tau is None:
+            return float(y.time.max())
+        if not (np.isfinite(self.tau) and self.tau > 0):
+            raise ValueError(f"tau must be a positive, finite time, or None; got {self.tau!r}")
+        return float(self.tau)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+def need_events(y: Outcome, model: str) -> None:
+    """Refuse data in which nothing happened."""
+    if not y.n_events:
+        raise ValueError(
+            f"{model} needs at least one event; all {len(y)} times are censored (is the event column the right way "
+            "round?)"
+        )
+
+
+def thinned(times: np.ndarray, most: int = MOST_GRID_POINTS) -> np.ndarray:
+    """At most `most` of the times, evenly by rank, the first and the last among them."""
+    if len(times) <= most:
+        return times
+    return times[np.unique(np.linspace(0, len(times) - 1, most).round().astype(int))]
