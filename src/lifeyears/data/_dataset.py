@@ -28,6 +28,8 @@ class DataReport:
         Column → why it is not among the features.
     warnings : tuple of str
         What a careful reader would want to look at.
+    filtered_values : dict of str to int
+        Column → how many of its values were implausible and became missing.
     """
 
     rows_read: int
@@ -35,11 +37,16 @@ class DataReport:
     dropped_rows: dict[str, int] = field(default_factory=dict)
     dropped_columns: dict[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    filtered_values: dict[str, int] = field(default_factory=dict)
 
     def __str__(self) -> str:
         lines = [f"{self.rows_read:,} rows read, {self.rows_kept:,} kept"]
         lines += [f"  {count:,} rows dropped: {reason}" for reason, count in self.dropped_rows.items()]
         lines += [f"  column {name} left out: {why}" for name, why in self.dropped_columns.items()]
+        lines += [
+            f"  {count:,} implausible values of {name} set to missing"
+            for name, count in self.filtered_values.items()
+        ]
         lines += [f"  look: {warning}" for warning in self.warnings]
         return "\n".join(lines)
 

@@ -6,5 +6,6 @@ from ._deephit import DeepHit
 from ._deepsurv import DeepSurv
 from ._kaplan_meier import KaplanMeier
 from ._weibull import WeibullAFT
+from ._wrap import WrappedModel, wrap
 
-__all__ = ["Cox", "DeepHit", "DeepSurv", "KaplanMeier", "SurvivalModel", "WeibullAFT"]
+__all__ = ["Cox", "DeepHit", "DeepSurv", "KaplanMeier", "SurvivalModel", "WeibullAFT", "WrappedModel", "wrap"]

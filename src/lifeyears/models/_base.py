@@ -131,7 +131,7 @@ class SurvivalModel(BaseEstimator):
         if (weight < 0).any():
             raise ValueError("sample_weight must not be negative")
         if not (weight > 0).any():
-            raise ValueError("sample_weight is zero for every row")
+            raise ValueError("sample_weight holds no number above zero")
         return weight
 
     def _horizon(self, y: Outcome) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..outcome import Outcome
 
+SMALLEST_RISK = 1e-200
 BLOCK_ROWS = 1024  # a block of rows times 200 features stays in the processor's cache
 
 
@@ -83,8 +84,9 @@ class PartialLikelihood:
         with np.errstate(under="ignore"):
             self._risk = sets.weight * np.exp(eta - shift)
         self._denominator = sets.denominators(self._risk)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            log_denominator = np.log(self._denominator) + shift
+        if not self._denominator.min() > SMALLEST_RISK:  # coefficients far out, as separable data drives them
+            return -np.inf
+        log_denominator = np.log(self._denominator) + shift
         value = beta @ self._event_sum - sets.term_weight @ log_denominator - 0.5 * self.penalty @ beta**2
         return float(value) if np.isfinite(value) else -np.inf
 

@@ -1,0 +1,166 @@
+"""Tables to matrices: imputation, scaling, one-hot encoding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ._frames import as_pandas
+
+MISSING = "missing"
+
+
+class TablePreprocessor(TransformerMixin, BaseEstimator):
+    """Turn a table of mixed columns into one matrix of numbers, the same for all models (paper, appendix E).
+
+    Numeric columns: missing values become the training median, then the column is centred and divided by its
+    standard deviation. Categorical columns: one indicator column a category seen in training, and one for missing
+    values if training had any; a category not seen in training gets zeros throughout.
+
+    Parameters
+    ----------
+    categorical : list of column names, optional
+        Which columns are categories; by default those whose dtype is not numeric. An integer code that stands for a
+        category must be named here, or be of pandas' category dtype.
+    scale : bool, default True
+        Centre and scale the numeric columns.
+
+    Attributes
+    ----------
+    categories_ : dict of column to list of str
+        Categories in the order of their indicator columns; "missing" stands for missing values.
+    median_, mean_, scale_ : arrays
+        Of the numeric columns; mean and scale after imputation.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"age": [50.0, None, 70.0], "sex": ["F", "M", "F"]})
+    >>> TablePreprocessor(scale=False).fit(table).transform(table)
+    array([[50.,  1.,  0.],
+           [60.,  0.,  1.],
+           [70.,  1.,  0.]])
+    """
+
+    def __init__(self, categorical: Sequence[Any] | None = None, scale: bool = True) -> None:
+        self.categorical = categorical
+        self.scale = scale
+
+    def fit(self, X: Any, y: Any = None) -> TablePreprocessor:
+        """Learn medians, means, spreads and categories.
+
+        Parameters
+        ----------
+        X : DataFrame (pandas or polars) or array
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        table = self._table(X, reset=True)
+        named = [] if self.categorical is None else list(self.categorical)
+        absent = [name for name in named if name not in table.columns]
+        if absent:
+            raise ValueError(f"categorical names columns that are not in the table: {absent}")
+        self.categories_ = {
+            name: _categories(table[name]) for name in table.columns if name in named or _is_text(table[name])
+        }
+        self.numeric_ = [name for name in table.columns if name not in self.categories_]
+        values = self._numbers(table)
+        self.empty_ = [
+            name for name, column in zip(self.numeric_, values.T, strict=True) if np.isnan(column).all()
+        ]
+        known = np.where(np.isnan(values).all(axis=0), 0.0, values)  # an empty column carries nothing: all zero
+        self.median_ = np.nanmedian(known, axis=0) if values.size else np.zeros(values.shape[1])
+        filled = np.where(np.isnan(known), self.median_, known)
+        spread = filled.std(axis=0)
+        constant = spread <= 1e-9 * np.maximum(np.abs(filled.mean(axis=0)), 1e-300)
+        self.mean_ = filled.mean(axis=0) if self.scale else np.zeros(values.shape[1])
+        self.scale_ = np.where(constant, 1.0, spread) if self.scale else np.ones(values.shape[1])
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Make the matrix: numeric columns first, then the indicators, column by column."""
+        check_is_fitted(self)
+        table = self._table(X, reset=False)
+        values = self._numbers(table)
+        numeric = (np.where(np.isnan(values), self.median_, values) - self.mean_) / self.scale_
+        indicators = [_indicators(table[name], seen) for name, seen in self.categories_.items()]
+        return np.concatenate([numeric, *indicators], axis=1)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the columns of the matrix: ``age``, ``sex_F``, ``sex_M``, …."""
+        check_is_fitted(self)
+        names = [str(name) for name in self.numeric_]
+        names += [f"{name}_{value}" for name, seen in self.categories_.items() for value in seen]
+        return np.array(names, dtype=object)
+
+    def _table(self, X: Any, reset: bool) -> pd.DataFrame:
+        table = as_pandas(X)
+        if table is None:  # an array: scikit-learn's checks apply, but missing values are welcome
+            X = validate_data(self, X, dtype=None, ensure_all_finite=False, reset=reset)
+            table = pd.DataFrame(X).infer_objects()
+            table.columns = getattr(self, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])])
+            return table
+        validate_data(self, X if isinstance(X, pd.DataFrame) else table, skip_check_array=True, reset=reset)
+        if not len(table):
+            raise ValueError("the table has no rows: 0 sample(s), while a minimum of 1 is required")
+        return table
+
+    def _numbers(self, table: pd.DataFrame) -> np.ndarray:
+        columns = []
+        for name in self.numeric_:
+            try:
+                columns.append(pd.to_numeric(table[name]).to_numpy(dtype=float, na_value=np.nan))
+            except (ValueError, TypeError):
+                raise ValueError(
+                    f"column {name!r} was numeric in training; here it holds text such as "
+                    f"{next(iter(v for v in table[name] if isinstance(v, str)), '')!r}"
+                ) from None
+            if np.isinf(columns[-1]).any():
+                row = np.flatnonzero(np.isinf(columns[-1]))[0]
+                raise ValueError(f"column {name!r} contains infinity in row {row}; make it missing, or mend it")
+        return np.column_stack(columns) if columns else np.zeros((len(table), 0))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+def _is_text(column: pd.Series) -> bool:
+    return not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column)
+
+
+def _as_words(column: pd.Series) -> np.ndarray:
+    """Categories as words, so that 1, 1.0 and "1" are one; missing ones as `MISSING`."""
+    codes, values = pd.factorize(column)
+    words = np.array([_word(value) for value in values] + [MISSING], dtype=object)
+    return words[codes]  # code -1, a missing value, picks the last
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _categories(column: pd.Series) -> list[str]:
+    words = set(_as_words(column))
+    return sorted(words - {MISSING}) + ([MISSING] if MISSING in words else [])
+
+
+def _indicators(column: pd.Series, seen: list[str]) -> np.ndarray:
+    place = pd.Index(seen).get_indexer(_as_words(column))
+    indicators = np.zeros((len(column), len(seen)))
+    known = place >= 0
+    indicators[np.flatnonzero(known), place[known]] = 1.0
+    return indicators

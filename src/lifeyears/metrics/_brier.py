@@ -1,0 +1,79 @@
+"""Brier score under censoring, at a time and integrated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..curves import SurvivalCurves
+from ..outcome import as_outcome
+from ._censoring import censoring_curves, inverse_weights
+
+
+def brier_score(y: Any, survival: Any, time: Any, censoring: Any = None) -> Any:
+    """Mean squared error of predicted survival at a time, weighted for censoring (lower is better).
+
+    Parameters
+    ----------
+    y : Outcome or what `lifeyears.as_outcome` reads
+    survival : SurvivalCurves, or array of S(t|x) of shape (n,), or (n, q) for q times
+    time : float or array
+        One time or several.
+    censoring : outcome or SurvivalCurves, optional
+        Where G comes from, as in `auc_at`.
+
+    Returns
+    -------
+    float or array
+        0 is perfect; 0.25 is what S = 0.5 for everybody gets.
+
+    Examples
+    --------
+    >>> brier_score(([1, 1], [1.0, 3.0]), [0.2, 0.9], time=2.0)       # (0.2² + 0.1²)/2
+    0.025
+    """
+    y = as_outcome(y)
+    times = np.atleast_1d(np.asarray(time, dtype=float))
+    chances = _survival_at(survival, times, len(y))
+    G = censoring_curves(y, censoring)
+    seen = G.at_own(y.time, left=True)
+    scores = []
+    for t, chance in zip(times, chances.T, strict=True):
+        died, lives = y.event & (y.time <= t), y.time > t
+        error = inverse_weights(seen, died, t) * chance**2 + inverse_weights(G.at(t), lives, t) * (1 - chance) ** 2
+        scores.append(float(error.mean()))
+    return scores[0] if np.ndim(time) == 0 else np.array(scores)
+
+
+def integrated_brier_score(y: Any, curves: Any, times: Any, censoring: Any = None) -> float:
+    """Brier score averaged over a range of times (trapezoids between the given ones).
+
+    Parameters are those of `brier_score`; `times` are at least two, increasing, within follow-up.
+
+    Examples
+    --------
+    >>> round(integrated_brier_score(([1, 1], [1.0, 3.0]), [[1.0, 0.2, 0.2], [1.0, 0.9, 0.9]], [0.5, 1.5, 2.5]), 9)
+    0.01875
+    """
+    times = np.asarray(times, dtype=float)
+    if times.ndim != 1 or len(times) < 2 or np.any(np.diff(times) <= 0):
+        raise ValueError("give at least two times, in increasing order")
+    scores = brier_score(y, curves, times, censoring)
+    return float(np.trapezoid(scores, times) if hasattr(np, "trapezoid") else np.trapz(scores, times)) / float(
+        times[-1] - times[0]
+    )
+
+
+def _survival_at(survival: Any, times: np.ndarray, n: int) -> np.ndarray:
+    """S(t|x) at each time, (n, q), checked."""
+    if isinstance(survival, SurvivalCurves):
+        chances = survival.at(times)
+    else:
+        chances = np.asarray(survival, dtype=float)
+        chances = chances[:, None] if chances.ndim == 1 and len(times) == 1 else chances
+    if chances.shape != (n, len(times)):
+        raise ValueError(f"survival must be {n} rows by {len(times)} times; its shape is {chances.shape}")
+    if not np.all((chances >= 0) & (chances <= 1)):
+        raise ValueError("survival must be probabilities, within [0, 1] and none missing")
+    return chances

@@ -1,0 +1,126 @@
+"""Calibration: do as many live as was said?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import stats
+
+from ..curves import product_limit
+from ..outcome import Outcome, as_outcome
+from ._brier import _survival_at
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Predicted and observed survival at one time, by groups of like prediction.
+
+    Attributes
+    ----------
+    time : float
+    predicted, observed, low, high : arrays, one value a group
+        Mean prediction; Kaplan–Meier within the group with its 95% interval (NaN where the group's follow-up ends
+        before the time).
+    count : array of int
+        Subjects in each group.
+    """
+
+    time: float
+    predicted: np.ndarray
+    observed: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    count: np.ndarray
+
+    @property
+    def error(self) -> float:
+        """Mean distance between predicted and observed, weighted by the size of the groups."""
+        known = ~np.isnan(self.observed)
+        return float(np.average(np.abs(self.predicted - self.observed)[known], weights=self.count[known]))
+
+    def to_frame(self) -> pd.DataFrame:
+        """As a table, one row a group."""
+        import pandas as pd
+
+        names = ("predicted", "observed", "low", "high", "count")
+        return pd.DataFrame({name: getattr(self, name) for name in names})
+
+    def _repr_html_(self) -> str:
+        return self.to_frame().to_html(float_format="{:.3f}".format)
+
+    def plot(self, ax: Any = None, label: str | None = None) -> Any:
+        """Draw observed against predicted with intervals, and the diagonal; return the axes."""
+        import matplotlib.pyplot as plt
+
+        ax = ax if ax is not None else plt.subplots(figsize=(5, 5))[1]
+        bars = np.vstack([self.observed - self.low, self.high - self.observed])
+        ax.plot([0, 1], [0, 1], color="0.6", linestyle="--", linewidth=1)
+        ax.errorbar(self.predicted, self.observed, yerr=np.maximum(bars, 0), fmt="o-", capsize=3, label=label)
+        ax.set(
+            xlim=(0, 1),
+            ylim=(0, 1),
+            xlabel=f"predicted survival to {self.time:g}",
+            ylabel="observed (Kaplan–Meier)",
+            aspect="equal",
+        )
+        return ax
+
+
+def calibration(y: Any, survival: Any, time: float, n_bins: int = 10) -> Calibration:
+    """Compare predicted survival at a time with what was observed, in groups of like prediction.
+
+    Parameters
+    ----------
+    y : Outcome or what `lifeyears.as_outcome` reads
+    survival : SurvivalCurves or array of S(time|x), shape (n,)
+    time : float
+    n_bins : int, default 10
+        Groups of about equal size; fewer where predictions are tied.
+
+    Returns
+    -------
+    Calibration
+        With `.plot()` and `.to_frame()`.
+
+    Examples
+    --------
+    >>> c = calibration(([1, 1, 1, 1], [1.0, 3.0, 1.0, 3.0]), [0.4, 0.4, 0.6, 0.6], time=2.0, n_bins=2)
+    >>> c.predicted, c.observed
+    (array([0.4, 0.6]), array([0.5, 0.5]))
+    """
+    y = as_outcome(y)
+    if n_bins < 1:
+        raise ValueError(f"n_bins must be at least 1; got {n_bins}")
+    predicted = _survival_at(survival, np.array([float(time)]), len(y))[:, 0]
+    edges = np.unique(np.quantile(predicted, np.linspace(0, 1, n_bins + 1)))
+    group = np.clip(np.searchsorted(edges, predicted, side="right") - 1, 0, max(len(edges) - 2, 0))
+    rows = [np.flatnonzero(group == g) for g in np.unique(group)]
+    observed = np.array([_observed(y[members], float(time)) for members in rows])
+    return Calibration(
+        time=float(time),
+        predicted=np.array([predicted[members].mean() for members in rows]),
+        observed=observed[:, 0],
+        low=observed[:, 1],
+        high=observed[:, 2],
+        count=np.array([len(members) for members in rows]),
+    )
+
+
+def _observed(y: Outcome, time: float) -> tuple[float, float, float]:
+    """Kaplan–Meier at a time with its 95% interval on the log(−log) scale."""
+    if time > y.time.max() and not y.event[np.argmax(y.time)]:
+        return np.nan, np.nan, np.nan
+    curve = product_limit(y)
+    steps = np.searchsorted(curve.times, time, side="right")
+    if not steps:
+        return 1.0, 1.0, 1.0
+    survival = curve.survival[steps - 1]
+    if not 0 < survival < 1:
+        return float(survival), float(survival), float(survival)
+    spread = stats.norm.ppf(0.975) * np.sqrt(curve.greenwood()[steps - 1]) / abs(np.log(survival))
+    return float(survival), float(survival ** np.exp(spread)), float(survival ** np.exp(-spread))

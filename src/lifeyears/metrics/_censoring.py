@@ -1,0 +1,42 @@
+"""The censoring distribution behind the weighted metrics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..curves import SurvivalCurves, product_limit
+from ..outcome import Outcome, as_outcome
+
+
+def censoring_curves(y: Outcome, censoring: Any) -> SurvivalCurves:
+    """G(t) for each row of y.
+
+    Parameters
+    ----------
+    y : Outcome
+        The rows to be weighted.
+    censoring : None, outcome or SurvivalCurves
+        None: Kaplan–Meier of the censoring of y itself. An outcome (of the training set, say): Kaplan–Meier of its
+        censoring. Curves: G(t|x) as known or modelled, one row for each of y, or one for all.
+    """
+    if isinstance(censoring, SurvivalCurves):
+        if len(censoring) == len(y):
+            return censoring
+        if len(censoring) == 1:
+            shared = np.broadcast_to(censoring.survival, (len(y), len(censoring.times)))
+            return SurvivalCurves(censoring.times, shared, censoring.interpolation)
+        raise ValueError(f"there are {len(censoring)} censoring curves for {len(y)} rows; give one each, or one for all")
+    source = y if censoring is None else as_outcome(censoring)
+    return product_limit(source.censoring()).curves(len(y))
+
+
+def inverse_weights(chance: np.ndarray, needed: np.ndarray, time: float) -> np.ndarray:
+    """1/G where it is needed, else 0; refuse rows that had no chance of being seen."""
+    if (chance[needed] <= 0).any():
+        raise ValueError(
+            f"by the censoring distribution nobody can be followed to time {time:g}, yet some rows were: give the "
+            "censoring of a larger set, or an earlier time"
+        )
+    return np.divide(1.0, chance, out=np.zeros(len(chance)), where=needed)

@@ -1,0 +1,166 @@
+"""DCG, NDCG and policy value: what the top of a ranking is worth, over one list or over every waitlist."""
+
+from __future__ import annotations
+
+import warnings
+from functools import lru_cache
+from typing import Any, Literal
+
+import numpy as np
+
+from ._checks import checked_list, checked_pair
+
+Ties = Literal["average", "random"]
+
+
+def dcg_score(
+    relevance: Any,
+    scores: Any,
+    k: int | None = None,
+    waitlist: int | None = None,
+    ties: Ties = "average",
+    random_state: Any = None,
+) -> float:
+    """Discounted cumulative gain, DCG@k = Σ_{i≤k} relevance of the i-th ranked / log2(i + 1).
+
+    Parameters
+    ----------
+    relevance : array, shape (n,), or Relevance
+        What each candidate is worth (years of life); linear gain; may be negative.
+    scores : array, shape (n,)
+        The ranking: a higher score comes first.
+    k : int, optional
+        Places that count; all of them by default.
+    waitlist : int, optional
+        Instead of the one list of all n, the expected DCG@k over *every* list of this many candidates drawn from
+        the n, exactly. The best pick among all n hangs on one patient; this averages over many match runs. It is
+        the expected worth of the top of a list of past recipients, not a forecast of one match run.
+    ties : {"average", "random"}
+        Equal scores: average over their orders (scikit-learn's rule), or draw one order.
+    random_state : int, Generator or None
+        For ``ties="random"``.
+
+    Returns
+    -------
+    float
+
+    See Also
+    --------
+    ndcg_score : divided by the best possible.
+    policy_value : in years of one allocation.
+
+    Examples
+    --------
+    >>> dcg_score([3.0, 2.0, 1.0], [0.9, 0.5, 0.1], k=2)      # 3/log2(2) + 2/log2(3)
+    4.2618595071429155
+    """
+    relevance, scores = checked_pair(relevance, scores)
+    k, waitlist = checked_list(len(relevance), k, waitlist)
+    return _ranked_gain(relevance, scores, rank_weights(len(relevance), k, waitlist), ties, random_state)
+
+
+def ndcg_score(
+    relevance: Any,
+    scores: Any,
+    k: int | None = None,
+    waitlist: int | None = None,
+    ties: Ties = "average",
+    random_state: Any = None,
+) -> float:
+    """Normalised DCG: the DCG@k of a ranking divided by that of the best ranking.
+
+    Parameters are those of `dcg_score`. With `waitlist` it is the ratio of the two expected DCGs. Estimated
+    relevance can be negative: the ratio then need not lie within [0, 1], which is warned of, and it is NaN where the
+    ideal DCG is not positive; use `policy_value` there.
+
+    Examples
+    --------
+    >>> ndcg_score([1.0, 2.0, 10.0], [11.0, 3.0, 8.0], k=1)
+    0.1
+    """
+    relevance, scores = checked_pair(relevance, scores)
+    k, waitlist = checked_list(len(relevance), k, waitlist)
+    weights = rank_weights(len(relevance), k, waitlist)
+    if relevance.min() < 0:
+        warnings.warn(
+            "some relevances are negative, so NDCG is not confined to [0, 1]; policy_value has no such trouble",
+            stacklevel=2,
+        )
+    ideal = float(np.sort(relevance)[::-1] @ weights)
+    if not ideal > 0:
+        return float("nan")
+    return _ranked_gain(relevance, scores, weights, ties, random_state) / ideal
+
+
+def policy_value(relevance: Any, scores: Any, k: int = 1, waitlist: int | None = None) -> float:
+    """Expected relevance of the one candidate that position-weighted allocation picks: DCG@k / W_k (Theorem 1).
+
+    With ``k=1`` it is the relevance of the top-ranked: greedy allocation. Relevance in years makes it years an
+    allocation. With `waitlist`, an average over every list of that length, as in `dcg_score`: what the top pick
+    among that many past recipients, each with their own donor, was worth.
+
+    Examples
+    --------
+    >>> policy_value([1.0, 2.0, 10.0], [1.0, 2.0, 3.0])
+    10.0
+    """
+    relevance, scores = checked_pair(relevance, scores)
+    k, waitlist = checked_list(len(relevance), k, waitlist)
+    gain = _ranked_gain(relevance, scores, rank_weights(len(relevance), k, waitlist), "average", None)
+    return gain / float(discounts(k).sum())
+
+
+def discounts(k: int) -> np.ndarray:
+    """d(i) = 1/log2(i + 1) for i = 1 … k; their sum is the paper's W_k."""
+    return 1.0 / np.log2(np.arange(2, k + 2))
+
+
+@lru_cache(maxsize=64)
+def rank_weights(n: int, k: int, waitlist: int) -> np.ndarray:
+    """Weight of each rank among n in the expected DCG@k over every waitlist of a given length.
+
+    The candidate of rank r is the j-th best of a list of W if j − 1 of the list come from the r − 1 above and
+    W − j from the n − r below: w_r = Σ_{j≤k} d(j)·C(r−1, j−1)·C(n−r, W−j)/C(n, W). The probabilities are followed
+    in logarithms from j to j + 1, so that nothing overflows at n = 1,000,000. For W = n this is d(r), r ≤ k.
+    """
+    if waitlist == n:
+        weights = np.zeros(n)
+        weights[:k] = discounts(k)
+    else:
+        W = waitlist
+        above = np.arange(n - W + 1, dtype=float)  # candidates ranked above; j = 1 needs W − 1 below
+        # C(n−r, W−1)/C(n, W) for r = 1, 2, …: it starts at W/n and shrinks by (n−r−W+1)/(n−r)
+        shrink = np.log1p(-(W - 1) / (n - 1 - above[:-1]))
+        log_chance = np.log(W / n) + np.append(0.0, np.cumsum(shrink))
+        weights = np.zeros(n)
+        for j, discount in enumerate(discounts(k), start=1):
+            # log_chance[i] is the chance that rank r = j + i is the j-th of the list; all such r are feasible
+            weights[j - 1 : j + n - W] += discount * np.exp(log_chance)
+            if j < k:
+                # to (r + 1, j + 1): C(r, j)·C(n−r−1, W−j−1) over C(r−1, j−1)·C(n−r, W−j) = r/j · (W−j)/(n−r)
+                r = j + above
+                log_chance += np.log(r * (W - j) / (j * (n - r)))
+    weights.setflags(write=False)
+    return weights
+
+
+def tie_averaged(weights: np.ndarray, ranked_scores: np.ndarray) -> np.ndarray:
+    """Weights of the places of falling scores, averaged over the places that equal scores share."""
+    first = np.flatnonzero(np.append(True, ranked_scores[1:] != ranked_scores[:-1]))
+    if len(first) == len(weights):
+        return weights
+    length = np.diff(np.append(first, len(weights)))
+    return np.repeat(np.add.reduceat(weights, first) / length, length)
+
+
+def _ranked_gain(
+    relevance: np.ndarray, scores: np.ndarray, weights: np.ndarray, ties: Ties, random_state: Any
+) -> float:
+    if ties == "average":
+        order = np.argsort(-scores, kind="stable")
+        return float(relevance[order] @ tie_averaged(weights, scores[order]))
+    if ties == "random":
+        shuffled = np.random.default_rng(random_state).permutation(len(scores))
+        order = shuffled[np.argsort(-scores[shuffled], kind="stable")]
+        return float(relevance[order] @ weights)
+    raise ValueError(f'ties must be "average" or "random"; got {ties!r}')

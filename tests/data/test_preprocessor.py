@@ -1,0 +1,107 @@
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from lifeyears.data import TablePreprocessor
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "age": np.where(rng.random(40) < 0.2, np.nan, rng.normal(50, 10, 40)),
+            "blood": rng.choice(["A", "B", "O"], 40),
+            "status": pd.Categorical(rng.choice([1, 2, 6], 40)),
+            "weight": rng.normal(80, 15, 40),
+        }
+    )
+
+
+def test_equals_scikit_learns_own_steps(table):
+    numeric, words = ["age", "weight"], ["blood", "status"]
+    theirs = ColumnTransformer(
+        [
+            ("numeric", make_pipeline(SimpleImputer(strategy="median"), StandardScaler()), numeric),
+            ("words", OneHotEncoder(sparse_output=False), words),
+        ]
+    ).fit_transform(table)
+    ours = TablePreprocessor().fit(table)
+    assert ours.transform(table) == pytest.approx(theirs)
+    assert list(ours.get_feature_names_out()) == [
+        "age",
+        "weight",
+        "blood_A",
+        "blood_B",
+        "blood_O",
+        "status_1",
+        "status_2",
+        "status_6",
+    ]
+    framed = ours.set_output(transform="pandas").transform(table)
+    assert list(framed.columns) == list(ours.get_feature_names_out())
+
+
+def test_unseen_categories_are_zeros_and_missing_ones_are_a_category():
+    train = pd.DataFrame({"blood": ["A", "B", None], "sex": ["F", "M", "F"]})
+    fitted = TablePreprocessor().fit(train)
+    assert list(fitted.get_feature_names_out()) == ["blood_A", "blood_B", "blood_missing", "sex_F", "sex_M"]
+    new = pd.DataFrame({"blood": ["O", None, "A"], "sex": ["F", None, "X"]})
+    assert fitted.transform(new).tolist() == [[0, 0, 0, 1, 0], [0, 0, 1, 0, 0], [1, 0, 0, 0, 0]]
+
+
+def test_codes_can_be_named_as_categories_and_compare_as_words():
+    train = pd.DataFrame({"code": [1, 2, 2], "x": [0.0, 1.0, 2.0]})
+    fitted = TablePreprocessor(categorical=["code"]).fit(train)
+    assert fitted.transform(pd.DataFrame({"code": [2.0, np.nan], "x": [1.0, 1.0]}))[:, 1:].tolist() == [[0, 1], [0, 0]]
+    with pytest.raises(ValueError, match=r"not in the table: \['cod'\]"):
+        TablePreprocessor(categorical=["cod"]).fit(train)
+
+
+def test_polars_and_nullable_frames_give_the_same_matrix(table):
+    plain = TablePreprocessor().fit_transform(table.drop(columns="status"))
+    polars = pl.DataFrame(
+        {name: [None if pd.isna(v) else v for v in table[name].tolist()] for name in ("age", "blood", "weight")}
+    )
+    assert TablePreprocessor().fit_transform(polars) == pytest.approx(plain)
+    nullable = table.drop(columns="status").convert_dtypes()
+    assert TablePreprocessor().fit_transform(nullable) == pytest.approx(plain)
+
+
+def test_empty_and_constant_columns_become_zero():
+    frame = pd.DataFrame({"empty": [np.nan, np.nan], "constant": [3.0, 3.0], "x": [0.0, 2.0]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted = TablePreprocessor().fit(frame)
+    assert fitted.transform(frame).tolist() == [[0, 0, -1], [0, 0, 1]]
+    assert fitted.empty_ == ["empty"]
+
+
+def test_booleans_are_categories():
+    frame = pd.DataFrame({"smoker": [True, False]})
+    assert list(TablePreprocessor().fit(frame).get_feature_names_out()) == ["smoker_False", "smoker_True"]
+
+
+def test_bad_tables_are_refused(table):
+    fitted = TablePreprocessor().fit(table)
+    with pytest.raises(ValueError, match="column 'age' was numeric in training; here it holds text such as 'old'"):
+        fitted.transform(table.assign(age="old"))
+    with pytest.raises(ValueError, match="contains infinity in row 0"):
+        fitted.transform(table.assign(age=np.inf))
+    with pytest.raises(ValueError, match="feature names"):
+        fitted.transform(table.drop(columns="age"))
+    with pytest.raises(ValueError, match="no rows"):
+        TablePreprocessor().fit(table[:0])
+
+
+def test_what_is_learnt_is_plain_data(table):
+    fitted = TablePreprocessor().fit(table)
+    assert json.loads(json.dumps(fitted.categories_))["blood"] == ["A", "B", "O"]

@@ -1,0 +1,262 @@
+"""Kaplan–Meier, Cox and Weibull against R, scikit-survival, lifelines, and hand."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import cohort
+from lifelines import CoxPHFitter, WeibullAFTFitter
+from scipy.integrate import quad
+from sklearn.exceptions import ConvergenceWarning
+from sksurv.linear_model import CoxPHSurvivalAnalysis
+
+import lifeyears as ly
+from lifeyears.models import Cox, KaplanMeier, WeibullAFT
+from lifeyears.models._partial_likelihood import PartialLikelihood, RiskSets
+
+NEW = pd.DataFrame({"age": [40.0, 65.0], "sex": [1.0, 0.0], "x": [-1.0, 0.5]})
+
+
+def test_kaplan_meier_equals_r(X, y, patients, from_r):
+    for weight, key in ((None, "km"), (patients["weight"], "km_weighted")):
+        curve = KaplanMeier().fit(X, y, sample_weight=weight).predict_curves(X[:1], from_r["times"])
+        assert curve.survival[0] == pytest.approx(from_r[key]["survival"], abs=1e-12)
+
+
+def test_kaplan_meier_is_the_same_for_all_and_predicts_its_area(X, y):
+    km = KaplanMeier(tau=6).fit(X, y)
+    area, _ = quad(lambda t: km.predict_curves(X[:1], [t]).survival[0, 0], 0, 6, points=np.arange(0.25, 6, 0.25), limit=500)
+    assert km.predict(X) == pytest.approx(np.full(len(X), area), abs=1e-9)
+
+
+def test_kaplan_meier_of_censored_data_alone_stays_at_one(X, y):
+    km = KaplanMeier().fit(X, ly.Outcome(y.time, np.zeros(len(y))))
+    assert km.predict_curves(X[:2], [1.0, 99.0]).survival.tolist() == [[1, 1], [1, 1]]
+    assert km.predict(X[:1]) == [y.time.max()]
+
+
+@pytest.mark.parametrize("ties", ["breslow", "efron"])
+def test_cox_equals_r(X, y, from_r, ties):
+    cox, r = Cox(alpha=0, ties=ties).fit(X, y), from_r[f"cox_{ties}"]
+    assert cox.coef_ == pytest.approx(r["coef"], abs=1e-8)
+    assert cox.standard_error_ == pytest.approx(r["se"], rel=1e-5)
+    assert cox.log_likelihood_ == pytest.approx(r["loglik"], abs=1e-9)
+    curves = cox.predict_curves(NEW, from_r["times"])
+    assert curves.survival == pytest.approx(np.array(r["survival"]), abs=1e-7)
+
+
+def test_weighted_cox_equals_r(X, y, patients, from_r):
+    cox, r = Cox(alpha=0).fit(X, y, sample_weight=patients["weight"]), from_r["cox_breslow_weighted"]
+    assert cox.coef_ == pytest.approx(r["coef"], abs=1e-8)
+    assert cox.log_likelihood_ == pytest.approx(r["loglik"], abs=1e-8)
+    assert cox.predict_curves(NEW, from_r["times"]).survival == pytest.approx(np.array(r["survival"]), abs=1e-7)
+
+
+@pytest.mark.parametrize("ties", ["breslow", "efron"])
+@pytest.mark.parametrize("alpha", [0.1, 50.0])
+def test_cox_equals_scikit_survival(ties, alpha):
+    X, y = cohort(300, p=5, ties=True)
+    theirs = CoxPHSurvivalAnalysis(alpha=alpha, ties=ties, tol=1e-14).fit(X, y.to_structured())
+    ours = Cox(alpha=alpha, ties=ties).fit(X, y)
+    assert ours.coef_ == pytest.approx(theirs.coef_, abs=1e-9)
+    survival = theirs.predict_survival_function(X[:9], return_array=True)
+    assert ours.predict_curves(X[:9], theirs.unique_times_).survival == pytest.approx(survival, abs=1e-9)
+
+
+def test_cox_equals_lifelines_with_its_penalty_translated():
+    X, y = cohort(300, p=4)
+    table = pd.DataFrame(X / X.std(axis=0, ddof=1)).assign(time=y.time, event=y.event)
+    theirs = CoxPHFitter(penalizer=0.05).fit(table, "time", "event", fit_options={"precision": 1e-12})
+    ours = Cox(alpha=0.05 * len(y)).fit(table[[0, 1, 2, 3]].to_numpy(), y)
+    assert ours.coef_ == pytest.approx(theirs.params_.to_numpy(), abs=1e-6)
+
+
+@pytest.mark.parametrize("ties", ["breslow", "efron"])
+def test_partial_likelihood_derivatives_equal_finite_differences(ties):
+    X, y = cohort(60, ties=True)
+    sets = RiskSets.of(y, np.random.default_rng(0).uniform(0.5, 2, 60), ties)
+    likelihood = PartialLikelihood(X[sets.order], sets, np.array([0.1, 0.2, 0.3]))
+    at, step = np.array([0.3, -0.2, 0.1]), 1e-5
+    likelihood.value(at)
+    gradient, curvature = likelihood.derivatives(at)
+    for j in range(3):
+        up, down = at.copy(), at.copy()
+        up[j] += step
+        down[j] -= step
+        slope = (likelihood.value(up) - likelihood.value(down)) / (2 * step)
+        likelihood.value(up)
+        above, _ = likelihood.derivatives(up)
+        likelihood.value(down)
+        below, _ = likelihood.derivatives(down)
+        assert gradient[j] == pytest.approx(slope, rel=1e-6)
+        assert curvature[j] == pytest.approx(-(above - below) / (2 * step), rel=1e-5, abs=1e-6)
+
+
+@pytest.mark.parametrize("ties", ["breslow", "efron"])
+def test_blocks_and_warm_start_do_not_change_the_answer(monkeypatch, ties):
+    X, y = cohort(500, ties=True)
+    whole = Cox(ties=ties).fit(X, y)
+    monkeypatch.setattr("lifeyears.models._partial_likelihood.BLOCK_ROWS", 7)
+    monkeypatch.setattr("lifeyears.models._cox.WARM_START_ROWS", 100)
+    assert Cox(ties=ties).fit(X, y).coef_ == pytest.approx(whole.coef_, abs=1e-9)
+
+
+def test_weibull_equals_r(X, y, from_r):
+    aft, r = WeibullAFT(penalizer=0).fit(X, y), from_r["weibull"]
+    assert [aft.intercept_, *aft.coef_] == pytest.approx(r["coef"], abs=1e-7)
+    assert 1 / aft.shape_ == pytest.approx(r["scale"], abs=1e-8)
+    assert aft.log_likelihood_ == pytest.approx(r["loglik"], abs=1e-8)
+
+
+@pytest.mark.parametrize("penalizer", [0.0, 0.1])
+def test_weibull_equals_lifelines(X, y, penalizer):
+    table = X.assign(time=y.time, event=y.event)
+    theirs = WeibullAFTFitter(penalizer=penalizer).fit(table, "time", "event", fit_options={"ftol": 1e-15})
+    ours = WeibullAFT(penalizer=penalizer).fit(X, y)
+    assert ours.coef_ == pytest.approx(theirs.params_["lambda_"][["age", "sex", "x"]].to_numpy(), abs=1e-5)
+    assert ours.intercept_ == pytest.approx(theirs.params_["lambda_"]["Intercept"], abs=1e-4)
+    assert np.log(ours.shape_) == pytest.approx(theirs.params_["rho_"]["Intercept"], abs=1e-5)
+    assert ours.log_likelihood_ / len(y) == pytest.approx(theirs.score(table), rel=1e-6)
+    times = [1.0, 5.0, 10.0]
+    assert ours.predict_curves(X[:5], times).survival.T == pytest.approx(
+        theirs.predict_survival_function(X[:5], times=times).to_numpy(), abs=1e-5
+    )
+
+
+def test_weibull_expected_life_is_the_area_under_its_curve(X, y):
+    for tau in (0.5, 5.0, 40.0):
+        aft = WeibullAFT(tau=tau).fit(X, y)
+        area = [quad(lambda t, r=row: aft.predict_curves(r, [t]).survival[0, 0], 0, tau)[0] for row in (X[:1], X[1:2])]
+        assert aft.predict(X[:2]) == pytest.approx(area, abs=1e-6)
+        assert aft.predict_curves(X[:2]).restricted_mean(tau) == pytest.approx(area, abs=2e-3)
+
+
+def test_weibull_weights_are_repeated_rows():
+    X, y = cohort(80)
+    weight = np.random.default_rng(0).integers(0, 4, 80)
+    rows = np.repeat(np.arange(80), weight)
+    weighted, repeated = WeibullAFT().fit(X, y, sample_weight=weight), WeibullAFT().fit(X[rows], y[rows])
+    assert weighted.coef_ == pytest.approx(repeated.coef_, abs=1e-9)
+
+
+def test_weibull_at_time_zero():
+    X, y = cohort(50)
+    censored = ly.Outcome(np.append(y.time, 0.0), np.append(y.event, False))
+    assert WeibullAFT().fit(np.vstack([X, X[:1]]), censored).coef_ == pytest.approx(WeibullAFT().fit(X, y).coef_)
+    with pytest.raises(ValueError, match="positive event times; time is 0 in row 50"):
+        WeibullAFT().fit(np.vstack([X, X[:1]]), ly.Outcome(censored.time, np.append(y.event, True)))
+
+
+@pytest.mark.parametrize("model", [KaplanMeier(), Cox(), WeibullAFT()])
+def test_tau_defaults_to_the_largest_time_and_bounds_prediction(model, X, y):
+    assert model.fit(X, y).tau_ == y.time.max()
+    predicted = model.set_params(tau=3.0).fit(X, y).predict(X)
+    assert ((predicted > 0) & (predicted <= 3)).all()
+    with pytest.raises(ValueError, match="tau must be"):
+        model.set_params(tau=-1.0).fit(X, y)
+    model.set_params(tau=None)
+
+
+def test_cox_expected_life_equals_integration_over_every_step():
+    X, y = cohort(3000)
+    cox = Cox(tau=10).fit(X, y)
+    far = np.vstack([X[:200], [[9.0, 9.0, 9.0]], [[-9.0, -9.0, -9.0]]])
+    exact = cox.predict_curves(far, cox.baseline_times_).restricted_mean(10)
+    assert cox.predict(far) == pytest.approx(exact, abs=1e-7)
+
+
+def test_grids_have_at_most_512_times():
+    X, y = cohort(3000)
+    for model in (KaplanMeier(), Cox(), WeibullAFT()):
+        assert len(model.fit(X, y).predict_curves(X[:3]).times) <= 512
+
+
+@pytest.mark.parametrize("model", [Cox(), WeibullAFT()])
+def test_hard_tables_converge(model):
+    X, y = cohort(300)
+    plain = model.fit(X, y).predict(X)
+    for hard in (
+        np.column_stack([X, np.full(300, 7.0)]),  # constant
+        np.column_stack([X, np.full(300, 0.1 + 0.2)]),  # constant, with rounding
+        np.column_stack([X, 1e6 * X[:, 0] + 1e9]),  # huge scale, collinear
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found = model.fit(hard, y).predict(hard)
+        assert np.corrcoef(found, plain)[0, 1] > 0.99  # a ridge shares the effect among like columns, no more
+
+
+def test_collinear_columns_without_penalty_share_the_effect():
+    X, y = cohort(300)
+    alone = Cox(alpha=0).fit(X, y)
+    doubled = Cox(alpha=0).fit(np.column_stack([X, X[:, 0]]), y)
+    assert doubled.coef_[0] == pytest.approx(doubled.coef_[3], abs=1e-6)
+    assert doubled.predict(np.column_stack([X, X[:, 0]])) == pytest.approx(alone.predict(X), abs=1e-6)
+
+
+def test_separation_says_so():
+    x = np.arange(40.0)
+    with pytest.warns(ConvergenceWarning, match="column x0"):
+        Cox(alpha=0).fit(pd.DataFrame({"x0": -x}), (np.ones(40), 1 + x))
+
+
+def test_one_event_is_enough_and_none_is_not():
+    X, y = cohort(30)
+    one = ly.Outcome(y.time, np.arange(30) == 4)
+    for model in (Cox(), WeibullAFT()):
+        assert np.isfinite(model.fit(X, one).predict(X)).all()
+        with pytest.raises(ValueError, match="all 30 times are censored"):
+            model.fit(X, ly.Outcome(y.time, np.zeros(30)))
+
+
+def test_bad_settings_are_refused(X, y):
+    for model, message in (
+        (Cox(ties="exact"), "ties"),
+        (Cox(alpha=-1), "alpha"),
+        (WeibullAFT(penalizer=-1), "penalizer"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.fit(X, y)
+
+
+def test_bad_input_is_refused(X, y):
+    cox = Cox().fit(X, y)
+    with pytest.raises(ValueError, match="feature names"):
+        cox.predict(X.rename(columns={"age": "years"}))
+    with pytest.raises(ValueError, match="X has 200 rows and y has 199"):
+        cox.fit(X, y[:199])
+    with pytest.raises(ValueError, match="not numbers: ward"):
+        cox.fit(X.assign(ward="A"), y)
+    with pytest.raises(ValueError, match="NaN"):
+        cox.fit(X.assign(age=np.nan), y)
+    with pytest.raises(ValueError, match="negative"):
+        cox.fit(X, y, sample_weight=-np.ones(len(y)))
+    with pytest.raises(ValueError, match="zero"):
+        cox.fit(X, y, sample_weight=np.zeros(len(y)))
+    with pytest.raises(ValueError, match="target y is None"):
+        cox.fit(X, None)
+
+
+def test_summary_of_cox_is_a_table(X, y):
+    table = Cox(alpha=0).fit(X, y).summary()
+    assert list(table.index) == ["age", "sex", "x"]
+    assert table.loc["x", "p"] < 1e-4
+    assert table.loc["x", "low"] < table.loc["x", "coef"] < table.loc["x", "high"]
+
+
+def test_survival_functions_are_callables_as_in_scikit_survival(X, y):
+    from sksurv.metrics import integrated_brier_score
+
+    functions = Cox().fit(X, y).predict_survival_function(X)
+    times = np.linspace(1, 8, 12)
+    array = np.vstack([function(times) for function in functions])
+    assert integrated_brier_score(y.to_structured(), y.to_structured(), array, times) < 0.25
+    assert functions[0].domain == (0.0, functions[0].x[-1])
+    assert functions[0](3.0) == functions[0].y[np.searchsorted(functions[0].x, 3.0, side="right") - 1]
+    assert "StepFunction" in repr(functions[0])
+
+
+def test_score_is_the_c_index(X, y):
+    cox = Cox().fit(X, y)
+    assert cox.score(X, y) == ly.metrics.concordance_index(y, cox.predict(X))

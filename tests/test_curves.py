@@ -1,0 +1,124 @@
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+from lifeyears import Outcome, SurvivalCurves
+from lifeyears.curves import product_limit
+
+STEP = SurvivalCurves([1.0, 3.0, 4.0], [[0.8, 0.5, 0.1], [1.0, 0.5, 0.0]])
+LINE = SurvivalCurves([1.0, 3.0, 4.0], [[0.8, 0.5, 0.1], [1.0, 0.5, 0.0]], "linear")
+
+
+def test_step_curves_are_right_continuous():
+    assert STEP.at(3.0).tolist() == [0.5, 0.5]
+    assert STEP.at(3.0, left=True).tolist() == [0.8, 1.0]
+    assert STEP.at(0.0).tolist() == [1, 1]
+    assert STEP.at(0.99).tolist() == [1, 1]
+    assert STEP.at(99.0).tolist() == [0.1, 0.0]
+    assert STEP.at([0.5, 3.5]).tolist() == [[1, 0.5], [1, 0.5]]
+
+
+def test_linear_curves_go_through_their_points_from_0_1():
+    assert LINE.at([0.0, 0.5, 1.0, 2.0, 3.5, 9.0])[0] == pytest.approx([1, 0.9, 0.8, 0.65, 0.3, 0.1])
+    assert LINE.at(2.0, left=True) == pytest.approx(LINE.at(2.0))
+
+
+def test_each_subject_at_a_time_of_its_own():
+    assert STEP.at_own([3.0, 0.5]).tolist() == [0.5, 1.0]
+    assert STEP.at_own([3.0, 3.0], left=True).tolist() == [0.8, 1.0]
+    assert LINE.at_own([2.0, 3.5]) == pytest.approx([0.65, 0.25])
+
+
+@pytest.mark.parametrize("curves", [STEP, LINE], ids=["step", "linear"])
+@pytest.mark.parametrize("tau", [0.5, 1.0, 2.0, 3.7, 4.0, 10.0])
+def test_restricted_mean_is_the_area(curves, tau):
+    for row in range(2):
+        one = curves[row]
+        area, _ = quad(lambda t, c=one: c.at(t)[0], 0, tau, points=[1, 3, 4], limit=200)
+        assert curves.restricted_mean(tau)[row] == pytest.approx(area, abs=1e-9)
+
+
+@pytest.mark.parametrize("curves", [STEP, LINE], ids=["step", "linear"])
+@pytest.mark.parametrize("a", [0.0, 0.5, 1.0, 2.2, 3.0, 3.9])
+def test_mean_life_after_is_the_conditional_mean(curves, a):
+    tau = 6.0
+    for row in range(2):
+        one = curves[row]
+        area, _ = quad(lambda t, c=one: c.at(t)[0], a, tau, points=[1, 3, 4], limit=200)
+        assert curves.mean_life_after(a, tau)[row] == pytest.approx(a + area / one.at(a)[0], abs=1e-9)
+
+
+def test_mean_life_after_falls_back_to_the_restricted_mean_where_nobody_is_left():
+    life = STEP.mean_life_after([4.5, 4.5], 6.0)
+    assert life[1] == STEP.restricted_mean(6.0)[1]
+    assert life[0] == pytest.approx(6.0)  # S stays at 0.1: alive to the horizon
+
+
+def test_mean_life_after_the_horizon_is_the_horizon():
+    assert STEP.mean_life_after(7.0, 3.5)[0] == 3.5
+
+
+def test_mean_life_after_by_hand():
+    # alive at 2: S(3)/S(2) = 5/8 reach 3, 1/8 live beyond 4: 2 + 1 + 5/8 + 1/8·1
+    assert STEP.mean_life_after([2.0, 2.0], 5.0)[0] == pytest.approx(2 + 1 + 5 / 8 + 1 / 8)
+
+
+def test_large_requests_work_in_blocks(monkeypatch):
+    monkeypatch.setattr("lifeyears.curves.BLOCK_BYTES", 64)
+    assert STEP.mean_life_after([2.0, 2.0], 5.0)[0] == pytest.approx(2 + 1 + 5 / 8 + 1 / 8)
+
+
+@pytest.mark.parametrize(
+    ("times", "survival", "message"),
+    [
+        ([1.0, 1.0], [[0.5, 0.5]], "strictly increasing"),
+        ([-1.0, 1.0], [[0.5, 0.5]], "not negative"),
+        ([1.0, 2.0], [[0.5, 0.6]], "row 0 is no survival curve"),
+        ([1.0, 2.0], [[1.0, 0.6], [1.2, 0.6]], "row 1 is no survival curve"),
+        ([1.0, 2.0], [[1.0, np.nan]], "NaN"),
+        ([1.0, 2.0], [[1.0, 0.5, 0.2]], "shapes"),
+        ([], np.ones((1, 0)), "shapes"),
+    ],
+)
+def test_what_is_no_curve_is_refused(times, survival, message):
+    with pytest.raises(ValueError, match=message):
+        SurvivalCurves(times, survival)
+
+
+def test_rounding_noise_is_smoothed():
+    curves = SurvivalCurves([1.0, 2.0], [[1 + 1e-12, 1 + 2e-12]])
+    assert curves.survival.tolist() == [[1, 1]]
+
+
+def test_bad_requests_are_refused():
+    for bad in (-1.0, np.nan, [[1.0]]):
+        with pytest.raises(ValueError, match="times must be"):
+            STEP.at(bad)
+    with pytest.raises(ValueError, match="one for each"):
+        STEP.mean_life_after([1.0, 2.0, 3.0], 5.0)
+    for tau in (0, -1, np.inf, np.nan):
+        with pytest.raises(ValueError, match="tau"):
+            STEP.restricted_mean(tau)
+    with pytest.raises(ValueError, match="interpolation"):
+        SurvivalCurves([1.0], [[0.5]], "cubic")
+
+
+def test_kaplan_meier_by_hand():
+    # 6 at risk: death at 1; 2 censored at 2 with a death there; death of the last at 5
+    y = Outcome([1.0, 2.0, 2.0, 2.0, 4.0, 5.0], [True, True, False, False, False, True])
+    km = product_limit(y)
+    assert km.times.tolist() == [1, 2, 5]
+    assert km.survival == pytest.approx([5 / 6, 5 / 6 * 4 / 5, 0.0])
+    assert km.greenwood()[:2] == pytest.approx([1 / 30, 1 / 30 + 1 / 20])
+
+
+def test_weighted_kaplan_meier_equals_repeated_rows():
+    y = Outcome([1.0, 2.0, 2.0, 3.0], [True, False, True, True])
+    weight = np.array([2, 1, 3, 1])
+    assert product_limit(y, weight).survival == pytest.approx(product_limit(y[np.repeat(np.arange(4), weight)]).survival)
+
+
+def test_curves_can_be_plotted_and_described():
+    assert len(STEP.plot().lines) == 2
+    assert len(LINE.plot(rows=[0]).lines) == 1
+    assert "2 subjects" in repr(STEP)

@@ -1,0 +1,99 @@
+"""scikit-learn's own checks on all of our estimators, and its tools."""
+
+import inspect
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+import lifeyears as ly
+from lifeyears.data import TablePreprocessor
+from lifeyears.models import Cox, DeepHit, DeepSurv, KaplanMeier, WeibullAFT
+
+
+def outcome(y):
+    """Make an outcome of the numeric y that the checks pass: all events, times above 0."""
+    if y is None:
+        return y
+    try:
+        y = np.asarray(y).astype(float)
+    except (TypeError, ValueError):
+        raise ValueError("Unknown label type: y must be numbers") from None
+    return np.ones(len(y)), np.where(np.isfinite(y), y - min(np.nanmin(y), 0) + 0.5, y)
+
+
+def numeric(model):
+    """The model with a `fit` and `score` that take a numeric y."""
+    cls = type(model)
+
+    def fit_weighted(self, X, y, sample_weight=None):
+        return cls.fit(self, X, outcome(y), sample_weight)
+
+    def fit(self, X, y):
+        return cls.fit(self, X, outcome(y))
+
+    def score(self, X, y):
+        return cls.score(self, X, outcome(y))
+
+    takes_weights = "sample_weight" in inspect.signature(cls.fit).parameters
+    name = f"Numeric{cls.__name__}"
+    members = {"fit": fit_weighted if takes_weights else fit, "score": score, "__module__": __name__}
+    globals()[name] = type(name, (cls,), members)  # by name in this module, so that it can be pickled
+    return globals()[name](**model.get_params())
+
+
+DEEP = {"epochs": 2, "hidden": (4,), "random_state": 0}
+ESTIMATORS = [
+    numeric(KaplanMeier()),
+    numeric(Cox()),
+    numeric(WeibullAFT()),
+    numeric(DeepSurv(**DEEP)),
+    numeric(DeepHit(bins=5, **DEEP)),
+    TablePreprocessor(),
+]
+EXPECTED_FAILURES: dict[str, dict[str, str]] = {}
+
+
+def checks():
+    for estimator in ESTIMATORS:
+        name = type(estimator).__name__
+        for each, check in estimator_checks_generator(estimator):
+            yield pytest.param(each, check, EXPECTED_FAILURES.get(name, {}), id=f"{name}-{check.func.__name__}")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("estimator", "check", "expected"), list(checks()))
+def test_estimator_checks(estimator, check, expected):
+    reason = expected.get(check.func.__name__)
+    if reason is None:
+        check(estimator)
+    else:
+        with pytest.raises(Exception):  # noqa: B017 - each check fails in its own way
+            check(estimator)
+
+
+def test_at_most_three_expected_failures():
+    assert all(len(failures) <= 3 for failures in EXPECTED_FAILURES.values())
+
+
+@pytest.mark.parametrize("model", [KaplanMeier(), Cox(), WeibullAFT(), DeepSurv(), DeepHit()])
+def test_clone_and_defaults_are_plain(model):
+    assert clone(model).get_params() == model.get_params()
+
+
+def test_grid_search_over_a_pipeline(X, y):
+    table = X.assign(ward=np.where(X["x"] > 0, "A", "B"))
+    pipe = make_pipeline(TablePreprocessor(), Cox())
+    search = GridSearchCV(pipe, {"cox__alpha": [0.1, 100.0]}, cv=3, error_score="raise").fit(table, y)
+    assert search.best_score_ > 0.6
+    assert ly.metrics.concordance_index(y, search.predict(table)) > 0.6
+
+
+def test_frames_keep_their_names(X, y):
+    cox = Cox().fit(X, y)
+    assert list(cox.feature_names_in_) == ["age", "sex", "x"]
+    with pytest.raises(ValueError, match="order"):
+        cox.predict(X[["x", "sex", "age"]])
