@@ -77,7 +77,7 @@ def test_large_requests_work_in_blocks(monkeypatch):
         ([1.0, 2.0], [[1.0, 0.6], [1.2, 0.6]], "row 1 is no survival curve"),
         ([1.0, 2.0], [[1.0, np.nan]], "NaN"),
         ([1.0, 2.0], [[1.0, 0.5, 0.2]], "shapes"),
-        ([], np.ones((1, 0)), "shapes"),
+        ([], np.ones((1, 0)), "list of numbers"),
     ],
 )
 def test_what_is_no_curve_is_refused(times, survival, message):

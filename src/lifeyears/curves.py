@@ -44,24 +44,32 @@ class SurvivalCurves:
     interpolation: Literal["step", "linear"] = "step"
 
     def __post_init__(self) -> None:
-        times = np.asarray(self.times, dtype=float)
+        times = checked_grid(self.times)
         survival = np.asarray(self.survival, dtype=float)
-        if times.ndim != 1 or not len(times) or survival.ndim != 2 or survival.shape[1] != len(times):
+        if survival.ndim != 2 or survival.shape[1] != len(times):
             raise ValueError(
                 f"times must be (m,) and survival (n, m); their shapes are {times.shape} and {survival.shape}"
             )
-        if not np.all(np.isfinite(times)) or times[0] < 0 or np.any(np.diff(times) <= 0):
-            raise ValueError("the times of curves must be finite, not negative and strictly increasing")
         if self.interpolation not in ("step", "linear"):
             raise ValueError(f'interpolation must be "step" or "linear"; got {self.interpolation!r}')
         object.__setattr__(self, "times", times)
         object.__setattr__(self, "survival", _checked_survival(survival))
 
+    @classmethod
+    def trusted(
+        cls, times: np.ndarray, survival: np.ndarray, interpolation: Literal["step", "linear"] = "step"
+    ) -> SurvivalCurves:
+        """Without checking: for float arrays that are curves by construction, as our own models make them."""
+        curves = object.__new__(cls)
+        for name, value in (("times", times), ("survival", survival), ("interpolation", interpolation)):
+            object.__setattr__(curves, name, value)
+        return curves
+
     def __len__(self) -> int:
         return len(self.survival)
 
     def __getitem__(self, rows: Any) -> SurvivalCurves:
-        return SurvivalCurves(self.times, np.atleast_2d(self.survival[rows]), self.interpolation)
+        return SurvivalCurves.trusted(self.times, np.atleast_2d(self.survival[rows]), self.interpolation)
 
     def __repr__(self) -> str:
         n, m = self.survival.shape
@@ -187,7 +195,7 @@ class StepFunction:
     """One subject's curve as a callable with ``x``, ``y`` and ``domain``, as scikit-survival's metrics take it."""
 
     def __init__(self, curves: SurvivalCurves, row: int) -> None:
-        self._curve = SurvivalCurves(curves.times, curves.survival[row : row + 1], curves.interpolation)
+        self._curve = SurvivalCurves.trusted(curves.times, curves.survival[row : row + 1], curves.interpolation)
         self.x = curves.times
         self.y = curves.survival[row]
         self.domain = (0.0, float(curves.times[-1]))
@@ -252,6 +260,16 @@ def row_blocks(n: int, m: int) -> Iterator[slice]:
     """Cut n rows of m floats into blocks whose temporaries stay within `BLOCK_BYTES`."""
     size = max(1, BLOCK_BYTES // (8 * max(m, 1)))
     return (slice(start, min(start + size, n)) for start in range(0, n, size))
+
+
+def checked_grid(times: Any) -> np.ndarray:
+    """A grid of times as an array: finite, not negative, strictly increasing."""
+    times = np.atleast_1d(np.asarray(times, dtype=float))
+    if times.ndim != 1 or not len(times):
+        raise ValueError(f"the times of curves must be a list of numbers; their shape is {times.shape}")
+    if not np.all(np.isfinite(times)) or times[0] < 0 or np.any(np.diff(times) <= 0):
+        raise ValueError("the times of curves must be finite, not negative and strictly increasing")
+    return times
 
 
 def _checked_survival(survival: np.ndarray) -> np.ndarray:

@@ -11,9 +11,13 @@ import pandas as pd
 from ._table_source import SourceTable, listed
 
 _CLOCK = r"(?:[T ]+(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}(?:\.\d+)?))?(?:Z|\+00:00)?)?"
-_MONTHS = {name: number for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
-_FIRST, _SECOND = r"(?P<first>\d{1,2})", r"(?P<second_part>\d{1,2})"
-# What a reader would call the format → its pattern. Day and month are told apart afterwards, from all rows at once.
+_MONTHS = {
+    name: number
+    for number, name in enumerate(
+        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"], 1
+    )
+}
+# What a reader would call the format → its pattern. Day and month are told apart later, from all rows.
 _FORMATS = {
     "year-month-day": r"(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})",
     "year/month/day": r"(?P<year>\d{4})/(?P<month>\d{1,2})/(?P<day>\d{1,2})",
@@ -80,9 +84,9 @@ def refuse_future(source: SourceTable, dates: dict[str, Dates]) -> None:
         if future.any():
             latest = np.datetime64(int(date.days[future].max()), "D")
             raise ValueError(
-                f"{source.label}: the dates in column {name!r} lie in the future in {source.where(future)}, the latest "
-                f"being {latest}. A date that was observed is expected: is this a stand-in for 'not yet', or a planned "
-                "end? Write the date of the last contact instead"
+                f"{source.label}: the dates in column {name!r} lie in the future in {source.where(future)}, "
+                f"the latest being {latest}. A date that was observed is expected: is this a stand-in for "
+                "'not yet', or a planned end? Write the date of the last contact instead"
             )
 
 
@@ -96,14 +100,16 @@ def _text_of_whole_dates(column: pd.Series) -> pd.Series:
         return column
     values = column.to_numpy(dtype=float, na_value=np.nan)
     known = values[~np.isnan(values)]
-    if not len(known) or not np.all((known % 1 == 0) & (known >= 18000101) & (known <= 22001231)):
+    if not len(known) or not np.all((known >= 18000101) & (known <= 22001231) & (np.floor(known) == known)):
         return column
     texts = [f"{value:.0f}" if value == value else None for value in values]
     return pd.Series(pd.Categorical(texts), index=column.index)
 
 
-def _day_first(source: SourceTable, columns: dict[str, pd.Series], texts: dict[str, list[str]]) -> bool | None:
-    """Whether 03/05/2010 is the third of May: True or False by what some row shows, None if no row needs it."""
+def _day_first(
+    source: SourceTable, columns: dict[str, pd.Series], texts: dict[str, list[str]]
+) -> bool | None:
+    """Whether 03/05/2010 is the third of May: by what some row shows; True if no row needs it."""
     shown: dict[bool, tuple[str, str]] = {}
     undecided = None
     for name, values in texts.items():
@@ -120,14 +126,15 @@ def _day_first(source: SourceTable, columns: dict[str, pd.Series], texts: dict[s
     if len(shown) == 2:
         day, month = shown[True], shown[False]
         raise ValueError(
-            f"{source.label} has dates in two formats: {day[1]!r} in {_place(source, columns, *day)} has the day first, "
-            f"{month[1]!r} in {_place(source, columns, *month)} the month. Write them all as year-month-day"
+            f"{source.label} has dates in two formats: {day[1]!r} in {_place(source, columns, *day)} has the "
+            f"day first, {month[1]!r} in {_place(source, columns, *month)} the month. Write them all as "
+            "year-month-day"
         )
     if not shown and undecided:
         raise ValueError(
             f"{source.label}: the dates can be read in two ways: is {undecided[1]!r} in "
-            f"{_place(source, columns, *undecided)} day/month or month/day? No row tells. Pass date_format='%d/%m/%Y' or "
-            "'%m/%d/%Y', or write them as year-month-day"
+            f"{_place(source, columns, *undecided)} day/month or month/day? No row tells. Pass "
+            "date_format='%d/%m/%Y' or '%m/%d/%Y', or write them as year-month-day"
         )
     return next(iter(shown), True)
 
@@ -165,8 +172,8 @@ def _refuse_two_formats(source: SourceTable, column: pd.Series, texts: list[str]
     if len(by_format) > 1:
         common, rare = sorted(by_format.values(), key=len, reverse=True)[:2]
         raise ValueError(
-            f"{source.label}: column {str(column.name)!r} has dates in two formats: {common[0]!r}, but {rare[0]!r} in "
-            f"{source.where(column.isin(rare))}. Write them all in one, best as year-month-day"
+            f"{source.label}: column {str(column.name)!r} has dates in two formats: {common[0]!r}, but "
+            f"{rare[0]!r} in {source.where(column.isin(rare))}. Write them all in one, best as year-month-day"
         )
 
 
@@ -203,7 +210,7 @@ def _decimal_years(days: np.ndarray) -> np.ndarray:
 
 
 def _calendar_years(source: SourceTable, column: pd.Series) -> Dates:
-    """Numbers such as 1998.5; any other number could count days from 1900, 1960 or 1970, or be a waiting time."""
+    """Take numbers such as 1998.5; others could count days from 1900, 1960 or 1970, or be a waiting time."""
     name = str(column.name)
     values = np.full(len(column), np.nan)
     if pd.api.types.is_numeric_dtype(column.dtype):
@@ -212,9 +219,9 @@ def _calendar_years(source: SourceTable, column: pd.Series) -> Dates:
     if bad.any() or np.isnan(values).all():
         found = f"{values[bad][0]:g} in {source.where(bad)}" if bad.any() else "no date at all"
         raise ValueError(
-            f"{source.label}: column {name!r} holds {found}; dates such as 2010-03-31 or calendar years such as 2010.25 "
-            "were expected. Days counted from 1900 (Excel) or 1960 (SAS) must be turned into dates first. An entry time "
-            "on the scale of the follow-up (left truncation) is not supported: leave entry= out only if every "
-            "subject is followed from time 0"
+            f"{source.label}: column {name!r} holds {found}; dates such as 2010-03-31 or calendar years such "
+            "as 2010.25 were expected. Days counted from 1900 (Excel) or 1960 (SAS) must be turned into "
+            "dates first. An entry time on the scale of the follow-up (left truncation) is not supported: "
+            "leave entry= out only if every subject is followed from time 0"
         )
     return Dates((values - 1970) * 365.25, values)

@@ -11,7 +11,8 @@ import os
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,10 @@ _COMPRESSED: dict[str, tuple[bytes, Callable[[bytes], bytes]]] = {
     "xz": (b"\xfd7zXZ\x00", lzma.decompress),
 }
 _COMPRESSED_ENDINGS = (".gz", ".bz2", ".xz", ".zip")
-# Statistical packages count days from here; their readers in pandas know it, transport files' do not.
+_MOST_SHEETS = 20  # looked into for the columns that are asked for
+_SMALLEST_IN_TRANSPORT = (
+    1e-77  # their floats are IBM's, and pandas gives a zero the smallest exponent of these
+)
 _SAS_DATE_FORMATS = ("DATE", "DDMMYY", "MMDDYY", "YYMMDD", "E8601DA", "WORDDAT", "JULIAN")
 
 
@@ -66,7 +70,7 @@ def read_file_table(path: str | os.PathLike[str], options: ReadingOptions) -> So
 
 
 def table_name(path: str | os.PathLike[str]) -> str:
-    """The name of a file without its endings: heart.csv.gz is 'heart'."""
+    """Name a file without its endings: heart.csv.gz is 'heart'."""
     name = Path(path).name
     if name.lower().endswith(_COMPRESSED_ENDINGS):
         name = Path(name).stem
@@ -75,7 +79,9 @@ def table_name(path: str | os.PathLike[str]) -> str:
 
 def _bytes_of(path: Path) -> bytes:
     if path.is_dir():
-        inside = sorted(entry.name for entry in path.iterdir() if entry.is_file() and not entry.name.startswith("."))
+        inside = sorted(
+            entry.name for entry in path.iterdir() if entry.is_file() and not entry.name.startswith(".")
+        )
         holds = f"It holds {listed(inside, most=5)}: name one of them" if inside else "It holds no files"
         raise IsADirectoryError(f"{path} is a folder; read_table reads one file. {holds}")
     try:
@@ -89,13 +95,13 @@ def _bytes_of(path: Path) -> bytes:
         raise FileNotFoundError(f"there is no file {path}{close}. Check the name and the folder") from None
     except PermissionError:
         raise PermissionError(
-            f"there is no permission to read {path}. Ask its owner for read permission, or close the program that "
-            "holds it open"
+            f"there is no permission to read {path}. Ask its owner for read permission, or close the program "
+            "that holds it open"
         ) from None
 
 
 def decompressed(data: bytes, name: str) -> tuple[bytes, str]:
-    """The bytes inside a compressed file, with the name of what is inside."""
+    """Unpack a compressed file: the bytes inside, and the name of what is inside."""
     for kind, (magic, decompress) in _COMPRESSED.items():
         if data.startswith(magic):
             inner = Path(name).stem if name.lower().endswith(_COMPRESSED_ENDINGS) else name
@@ -117,7 +123,9 @@ def _from_zip(data: bytes, name: str) -> tuple[bytes, str]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = [entry for entry in archive.namelist() if not entry.endswith("/")]
-            if {"[Content_Types].xml", "mimetype"} & set(members):  # an Excel or OpenDocument file is a zip file too
+            if {"[Content_Types].xml", "mimetype"} & set(
+                members
+            ):  # an Excel or OpenDocument file is a zip file too
                 return data, name
             members = [entry for entry in members if not entry.startswith("__MACOSX")]
             if len(members) != 1:
@@ -148,47 +156,50 @@ def _need(package: str, what: str, module: str = "") -> None:
         raise ImportError(f"reading {what} needs the package {package}: pip install {package}") from None
 
 
-def _damaged(label: str, kind: str) -> str:
-    return (
-        f"{label} cannot be read as {kind}: it is damaged, cut short, or a file of another kind under this name. "
-        "Export or copy it again; CSV is always understood"
-    )
+@contextmanager
+def _reading(label: str, kind: str) -> Iterator[None]:
+    """Let a library read: its own warnings (of fonts, of things to come) kept quiet, its errors put plain."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            yield
+        except Exception as error:  # these errors have no common base
+            raise ValueError(
+                f"{label} cannot be read as {kind}: it is damaged, cut short, or a file of another kind "
+                "under this name. Export or copy it again; CSV is always understood"
+            ) from error
 
 
 def _parquet(data: bytes, label: str) -> SourceTable:
     _need("pyarrow", "Parquet files")
-    try:
+    with _reading(label, "Parquet"):
         frame = pd.read_parquet(io.BytesIO(data), engine="pyarrow")
-    except Exception as error:  # pyarrow's errors have no common base
-        raise ValueError(_damaged(label, "Parquet")) from error
     return typed_table(frame, label)
 
 
 def _stata(data: bytes, label: str) -> SourceTable:
-    try:
-        frame = pd.read_stata(io.BytesIO(data))
-    except Exception:
-        try:  # two values under one label cannot be categories; their numbers can be read
+    with _reading(label, "a Stata file"):
+        try:
+            frame = pd.read_stata(io.BytesIO(data))
+        except ValueError:  # two values under one label cannot be categories; their numbers can be read
             frame = pd.read_stata(io.BytesIO(data), convert_categoricals=False)
-        except Exception as error:
-            raise ValueError(_damaged(label, "a Stata file")) from error
     return typed_table(frame, label)
 
 
 def _sas(data: bytes, label: str, kind: str, encoding: str | None) -> SourceTable:
     frame: Any
-    try:
+    with _reading(label, "a SAS file"):
         if kind == "sas7bdat":
             frame = pd.read_sas(io.BytesIO(data), format="sas7bdat", encoding=encoding or "infer")
         else:
-            with pd.read_sas(io.BytesIO(data), format="xport", iterator=True) as reader:
-                formats = {field["name"]: field["nform"] for field in getattr(reader, "fields", [])}
+            with pd.read_sas(io.BytesIO(data), format="xport", encoding=None, iterator=True) as reader:
+                fields = getattr(reader, "fields", [])
                 frame = reader.read()
-            frame = _sas_dates(frame, {_decoded(name): _decoded(form) for name, form in formats.items()})
-    except Exception as error:
-        raise ValueError(_damaged(label, "a SAS file")) from error
-    for name in frame.columns[frame.dtypes == object]:
-        frame[name] = [_decoded(value, encoding) for value in frame[name]]
+            formats = {_decoded(field["name"]): _decoded(field["nform"]) for field in fields}
+            frame = _transport_values(frame, formats)
+    for name in frame.columns:
+        if pd.api.types.is_object_dtype(frame[name].dtype):
+            frame[name] = [_decoded(value, encoding) for value in frame[name]]
     return typed_table(frame, label)
 
 
@@ -203,25 +214,28 @@ def _decoded(value: Any, encoding: str | None = None) -> Any:
     return value.decode("latin-1").strip()
 
 
-def _sas_dates(frame: pd.DataFrame, formats: dict[str, str]) -> pd.DataFrame:
-    """Days since 1960 to dates, for the columns whose format says that they are dates."""
+def _transport_values(frame: pd.DataFrame, formats: dict[str, str]) -> pd.DataFrame:
+    """Mend what pandas makes of a transport file: zeros come out as 5e-79, and dates as days from 1960."""
     for name, form in formats.items():
-        if name in frame.columns and str(form).upper().startswith(_SAS_DATE_FORMATS):
-            frame[name] = pd.Timestamp("1960-01-01") + pd.to_timedelta(frame[name].astype(float), unit="D")
+        if pd.api.types.is_float_dtype(frame[name].dtype):
+            frame[name] = frame[name].mask(frame[name].abs() < _SMALLEST_IN_TRANSPORT, 0.0)
+        if str(form).upper().startswith(_SAS_DATE_FORMATS):
+            days = frame[name].astype(float) / (86400 if str(form).upper().startswith("DATETIME") else 1)
+            frame[name] = pd.Timestamp("1960-01-01") + pd.to_timedelta(days, unit="D")
     return frame
 
 
 def _excel(data: bytes, label: str, ending: str, options: ReadingOptions) -> SourceTable:
-    package, module = {".xls": ("xlrd", "xlrd"), ".ods": ("odfpy", "odf")}.get(ending, ("openpyxl", "openpyxl"))
+    package, module = {".xls": ("xlrd", "xlrd"), ".ods": ("odfpy", "odf")}.get(
+        ending, ("openpyxl", "openpyxl")
+    )
     _need(package, "Excel files" if package == "openpyxl" else f"{ending} files", module)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # openpyxl warns of fonts, print areas and drop-down lists
-        try:
-            book = pd.ExcelFile(io.BytesIO(data))
-        except Exception as error:
-            raise ValueError(_damaged(label, "an Excel file")) from error
-        with book:
-            sheet = _sheet(book, label, options)
+    with _reading(label, "an Excel file"):
+        book = pd.ExcelFile(io.BytesIO(data))
+        headers = {str(name): _header(_first_row(book, name)) for name in book.sheet_names[:_MOST_SHEETS]}
+    with book:
+        sheet = _sheet([str(name) for name in book.sheet_names], headers, label, options)
+        with _reading(label, "an Excel file"):
             cells = book.parse(sheet, header=None, dtype=object, na_values=MISSING, keep_default_na=False)
     label = f"sheet {sheet!r} of {label}"
     cells = cells.dropna(how="all", axis=1)
@@ -246,9 +260,8 @@ def _header(cells: list[Any]) -> list[str]:
     ]
 
 
-def _sheet(book: pd.ExcelFile, label: str, options: ReadingOptions) -> str:
-    """The sheet that is meant: the one the user names, else the first; another that fits better is pointed out."""
-    names = [str(name) for name in book.sheet_names]
+def _sheet(names: list[str], headers: dict[str, list[str]], label: str, options: ReadingOptions) -> str:
+    """Find the sheet that is meant: the one named, else the first; point out another that fits better."""
     wanted = options.sheet
     if wanted is not None:
         if isinstance(wanted, int) and 0 <= wanted < len(names):
@@ -256,21 +269,19 @@ def _sheet(book: pd.ExcelFile, label: str, options: ReadingOptions) -> str:
         if wanted in names:
             return str(wanted)
         raise ValueError(
-            f"{label} has no sheet {wanted!r}{meant(str(wanted), names)}. Its sheets are {listed(map(repr, names))}: "
-            "give the name, or the place counted from 0"
+            f"{label} has no sheet {wanted!r}{meant(str(wanted), names)}. Its sheets are "
+            f"{listed(map(repr, names))}: give the name, or the place counted from 0"
         )
-    headers = {name: set(_header(_first_row(book, name))) for name in names[:20]}
     needed = set(options.needed)
-    if len(names) > 1 and not needed <= headers[names[0]]:
-        fitting = [name for name, header in headers.items() if needed <= header]
-        if fitting:
-            raise ValueError(
-                f"the first sheet of {label}, {names[0]!r}, does not have the columns {listed(options.needed)}; "
-                f"the sheet {fitting[0]!r} does. Pass sheet={fitting[0]!r}"
-            )
+    fitting = [name for name, header in headers.items() if needed <= set(header)]
+    if fitting and names[0] not in fitting:
+        raise ValueError(
+            f"the first sheet of {label}, {names[0]!r}, does not have the columns {listed(options.needed)}; "
+            f"the sheet {fitting[0]!r} does. Pass sheet={fitting[0]!r}"
+        )
     return names[0]
 
 
-def _first_row(book: pd.ExcelFile, sheet: str) -> list[Any]:
+def _first_row(book: pd.ExcelFile, sheet: str | int) -> list[Any]:
     cells = book.parse(sheet, header=None, nrows=1, dtype=object)
     return cells.iloc[0].tolist() if len(cells) else []

@@ -50,15 +50,15 @@ def readings(texts: Sequence[str]) -> str:
 def numbers(texts: Sequence[str], decimal: str) -> np.ndarray:
     """Turn texts that `readings` accepts under this decimal mark into numbers."""
     other = "," if decimal == "." else "."
-    without = str.maketrans({mark: None for mark in other + _SPACES} | {decimal: ".", "−": "-"})
+    without = str.maketrans(dict.fromkeys(other + _SPACES) | {decimal: ".", "−": "-"})
     return np.array([float(text.translate(without)) for text in texts])
 
 
 def decimal_mark(texts: Sequence[str], column: str, label: str, hint: str | None = None) -> str | None:
-    """The decimal mark of a column of texts, or None if they are not numbers.
+    """Find the decimal mark of a column of texts; None if they are not numbers.
 
-    Where both readings work and give different numbers (1,234), `hint` decides; without it, nobody can tell, and
-    an error says so: it would be wrong by a factor of a thousand.
+    Where both readings work and give different numbers (1,234), `hint` decides; without it nobody can tell,
+    and an error says so, for a guess could be wrong by a factor of a thousand.
     """
     possible = readings(texts)
     if len(possible) < 2:
@@ -80,9 +80,9 @@ def settle_text_numbers(
 ) -> tuple[pd.DataFrame, dict[str, str]]:
     """Turn the text columns that hold numbers into numbers.
 
-    Returns the frame, and the decimal mark of each column that was turned. Where a column can be read in two ways,
-    the other columns of the same file decide, if they agree; `points_seen` adds that decimal points were found
-    among the columns that are numbers already.
+    Returns the frame, and the decimal mark of each column that was turned. Where a column can be read in two
+    ways, the other columns of the same file decide, if they agree; `points_seen` adds that decimal points
+    were found among the columns that are numbers already.
     """
     texts = {name: frame[name].dropna().unique().tolist() for name in frame.columns if is_text(frame[name])}
     possible = {name: readings([text.strip() for text in values]) for name, values in texts.items()}
@@ -108,7 +108,9 @@ def has_decimal_points(column: pd.Series) -> bool:
     values = column.to_numpy(dtype=float, na_value=np.nan)
     values = np.abs(values[np.isfinite(values)])
     thousandths = values * 1000
-    return bool(np.any((values > 0) & (values < 1)) or np.any(np.abs(thousandths - np.rint(thousandths)) > 1e-6))
+    return bool(
+        np.any((values > 0) & (values < 1)) or np.any(np.abs(thousandths - np.rint(thousandths)) > 1e-6)
+    )
 
 
 def decimal_commas_warning(turned: dict[str, str]) -> list[str]:
@@ -116,4 +118,6 @@ def decimal_commas_warning(turned: dict[str, str]) -> list[str]:
     commas = [name for name, mark in turned.items() if mark == ","]
     if not commas:
         return []
-    return [f"decimal commas were read in {listed(commas)}: pass decimal=',' if that is right, '.' if it is not"]
+    return [
+        f"decimal commas were read in {listed(commas)}: pass decimal=',' if that is right, '.' if it is not"
+    ]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import importlib.util
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
+
+NO_HEADER = "These look like data: it seems to have no header row. Put the column names in the first row"
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +52,7 @@ class SourceTable:
         return f"{self.row_word}{'s' if len(numbers) > 1 else ''} {shown}{more}{self.counted}"
 
     def column(self, name: Any, role: str) -> str:
-        """The name of a column that must be there; otherwise say which are, and which one may be meant."""
+        """Find a column that must be there; otherwise say which are, and which one may be meant."""
         names = list(self.frame.columns)
         if name in names:
             return name
@@ -58,9 +61,11 @@ class SourceTable:
         message = f"{self.label} has no column {name!r}, which {role} names{meant(str(name), names)}. "
         message += f"It has the columns {listed(names)}"
         if all(_is_number(column) for column in names):
-            message += ". These look like data: it seems to have no header row. Put the column names in the first row"
+            message += f". {NO_HEADER}"
         elif sum(column.startswith("unnamed_") for column in names) > len(names) / 2:
-            message += ". Most columns have no name: the header may not be in the first row. Delete what is above it"
+            message += (
+                ". Most columns have no name: the header may not be in the first row. Delete what is above it"
+            )
         raise ValueError(message)
 
     def without_empty_rows(self) -> SourceTable:
@@ -104,7 +109,7 @@ def typed_table(frame: pd.DataFrame, label: str) -> SourceTable:
     names = [str(name) for name in frame.columns]
     refuse_duplicates(names, label)
     frame = frame.set_axis(names, axis=1)
-    # A named index is a column in all but place (often the identifier): as a column, what becomes of it is reported.
+    # A named index is a column in all but place, often the identifier: as one, its fate is reported.
     for level, name in enumerate(frame.index.names):
         if name is not None and str(name) not in frame.columns:
             frame = frame.assign(**{str(name): frame.index.get_level_values(level)})
@@ -113,11 +118,13 @@ def typed_table(frame: pd.DataFrame, label: str) -> SourceTable:
 
 
 def refuse_duplicates(names: Sequence[str], label: str) -> None:
-    """Two columns under one name cannot be told apart."""
+    """Refuse two columns under one name: they cannot be told apart."""
     places: dict[str, list[int]] = {}
     for place, name in enumerate(names, start=1):
         places.setdefault(name, []).append(place)
     twice = {name: where for name, where in places.items() if len(where) > 1}
+    if twice and all(map(_is_number, names)):
+        raise ValueError(f"{label}: the first row is {listed(names)}. {NO_HEADER}")
     if twice:
         named = "; ".join(f"{name!r} in columns {listed(where)}" for name, where in list(twice.items())[:5])
         raise ValueError(
@@ -127,7 +134,7 @@ def refuse_duplicates(names: Sequence[str], label: str) -> None:
 
 
 def refuse_no_rows(n_rows: int, names: Sequence[str], label: str) -> None:
-    """A header alone is no table."""
+    """Refuse a header alone."""
     if not n_rows:
         raise ValueError(
             f"{label} has {len(names)} columns ({listed(names)}) and no rows below the header. "
@@ -136,14 +143,14 @@ def refuse_no_rows(n_rows: int, names: Sequence[str], label: str) -> None:
 
 
 def listed(values: Iterable[Any], most: int = 12) -> str:
-    """The first values with commas between, and how many there are beyond."""
+    """List the first values with commas between, and say how many there are beyond."""
     values = list(values)
     shown = ", ".join(value if isinstance(value, str) else repr(value) for value in values[:most])
     return shown + (f" and {len(values) - most:,} more" if len(values) > most else "")
 
 
 def meant(name: str, names: Iterable[str]) -> str:
-    """A question to add to a message when some name is close to the one that was given."""
+    """Ask, at the end of a message, whether a name close to the given one is meant."""
     plain = {known.casefold().strip(): known for known in names}
     close = difflib.get_close_matches(name.casefold().strip(), list(plain), n=1, cutoff=0.7)
     return f" (did you mean {plain[close[0]]!r}?)" if close else ""
@@ -154,9 +161,9 @@ def _from_polars(frame: Any) -> pd.DataFrame:
         frame = frame.collect()
     if not hasattr(frame, "columns"):
         frame = frame.to_frame()
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:  # polars' own conversion needs it; lists of plain Python values do not
+    if (
+        importlib.util.find_spec("pyarrow") is None
+    ):  # polars' own conversion needs it; plain Python lists do not
         return pd.DataFrame({name: pd.Series(frame[name].to_list()) for name in frame.columns})
     return frame.to_pandas()
 

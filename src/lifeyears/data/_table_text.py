@@ -2,31 +2,45 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from ._table_encoding import decoded
 from ._table_numbers import decimal_commas_warning, has_decimal_points, is_text, readings, settle_text_numbers
 from ._table_source import SourceTable, listed, refuse_duplicates, refuse_no_rows
 
 # Not pandas' list: that one turns the answer "None" (no treatment, no diabetes) into a missing value.
-MISSING = ["", " ", ".", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NAN", "<NA>", "NULL", "null", "-nan", "-NaN"]
+MISSING = [
+    "",
+    " ",
+    ".",
+    "?",
+    "NA",
+    "N/A",
+    "n/a",
+    "#N/A",
+    "NaN",
+    "nan",
+    "NAN",
+    "<NA>",
+    "NULL",
+    "null",
+    "-nan",
+    "-NaN",
+]
 MISSING += ["#DIV/0!", "#REF!", "#VALUE!", "#NUM!", "#NAME?", "#NULL!"]
 
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "spaces", ":": "colons"}
 _SNIFFED_LINES = 200
-_BYTE_ORDER_MARKS = [  # UTF-32's little-endian mark begins with UTF-16's: the longer ones come first
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-]
+# The default of pandas 2 may be off in the last digit; pandas 3 is not, and warns of the option.
+_EXACT_NUMBERS: dict[str, Any] = {"float_precision": "round_trip"} if pd.__version__.startswith("2.") else {}
 
 
 def read_text_table(
@@ -35,9 +49,13 @@ def read_text_table(
     """Read delimited text, with the first line that is not blank as the header."""
     text, warnings = decoded(data, label, encoding)
     if not text.strip():
-        raise ValueError(f"{label} is empty: it holds {len(data)} bytes and no text. Was the export finished?")
+        raise ValueError(
+            f"{label} is empty: it holds {len(data)} bytes and no text. Was the export finished?"
+        )
     if re.match(r"\s*(<!doctype html|<html|<\?xml)", text[:200], re.IGNORECASE):
-        raise ValueError(f"{label} is a web page or XML, not a table: was a log-in page saved instead of the file?")
+        raise ValueError(
+            f"{label} is a web page or XML, not a table: was a log-in page saved instead of the file?"
+        )
     stream = io.StringIO(text, newline=None)
     delimiter = _delimiter_line(stream) or delimiter
     if delimiter is None:
@@ -47,92 +65,19 @@ def read_text_table(
 
     names, line_numbers, start = _checked_rows(stream, delimiter, label)
     refuse_no_rows(len(line_numbers), names, label)
-    frame = _parsed(stream, start, names, delimiter, label)
+    rows = _RowsOfText(stream, start, names, delimiter, label)
+    frame = rows.parsed()
     if len(frame) != len(line_numbers):
         raise ValueError(
-            f"{label} cannot be divided into rows without doubt: {len(line_numbers):,} by one rule of quotation marks, "
-            f"{len(frame):,} by another. Look for stray quotation marks (\") in the texts, and double or remove them"
+            f"{label} cannot be divided into rows without doubt: by one rule of quotation marks "
+            f"there are {len(line_numbers):,}, by another {len(frame):,}. Look for stray ones in the texts"
         )
-    frame = _with_grouped_points_as_text(frame, stream, start, names, delimiter, label, decimal)
+    frame = _with_grouped_points_as_text(frame, rows, decimal)
     points = any(has_decimal_points(frame[name]) for name in frame.columns if frame[name].dtype == float)
     frame, turned = settle_text_numbers(frame, label, decimal, points)
     if decimal is None:
         warnings += decimal_commas_warning(turned)
     return SourceTable(frame, label, "line", line_numbers, warnings=tuple(warnings)).without_empty_rows()
-
-
-def decoded(data: bytes, label: str, encoding: str | None) -> tuple[str, list[str]]:
-    """Bytes to text, and a warning if the encoding was only a guess."""
-    mark = next((name for bom, name in _BYTE_ORDER_MARKS if data.startswith(bom)), None)
-    wide = _wide_encoding(data)
-    if encoding is not None:
-        try:
-            text = data.decode(encoding)
-        except LookupError:
-            raise ValueError(
-                f"there is no encoding called {encoding!r}; common ones are utf-8, utf-16, cp1252 and latin-1"
-            ) from None
-        except UnicodeDecodeError as error:
-            found = mark or wide
-            advice = f"It looks like {found}: leave encoding out" if found else "Leave encoding out to have it guessed"
-            raise ValueError(f"{label} is not {encoding}: {_place(data, error)}. {advice}") from None
-        if "\0" in text:
-            raise ValueError(
-                f"{label} read as {encoding} is full of NUL characters, so it is not {encoding}. "
-                f"{f'It looks like {mark or wide}: leave' if mark or wide else 'Leave'} encoding out"
-            )
-        return text.removeprefix("\ufeff"), []
-    if mark or wide:
-        try:
-            return data.decode(mark or wide or "utf-8").removeprefix("\ufeff"), []
-        except UnicodeDecodeError as error:
-            raise ValueError(
-                f"{label} begins as {mark or wide} and then breaks off: {_place(data, error)}. "
-                "It is damaged or cut short: copy or export it again"
-            ) from None
-    _refuse_binary(data, label)
-    try:
-        return data.decode("utf-8"), []
-    except UnicodeDecodeError as error:
-        place = _place(data, error)
-    try:
-        text = data.decode("cp1252")
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"the encoding of {label} cannot be told: it is not UTF-8 ({place}) and not Windows-1252 "
-            f"({_place(data, error)}). Pass encoding=, for example 'cp1250', 'cp437' or 'shift_jis'"
-        ) from None
-    return text, [f"the text is not UTF-8 ({place}) and was read as cp1252: if letters look wrong, pass encoding="]
-
-
-def _wide_encoding(data: bytes) -> str | None:
-    """UTF-16 without a byte order mark shows as a NUL in nearly every second byte."""
-    sample = np.frombuffer(data[: 4096 - len(data[:4096]) % 2], dtype=np.uint8)
-    if len(sample) < 8:
-        return None
-    first, second = (sample[0::2] == 0).mean(), (sample[1::2] == 0).mean()
-    if second > 0.8 and first < 0.05:
-        return "utf-16-le"
-    return "utf-16-be" if first > 0.8 and second < 0.05 else None
-
-
-def _refuse_binary(data: bytes, label: str) -> None:
-    sample = np.frombuffer(data[:65536], dtype=np.uint8)
-    control = (sample < 32) & ~np.isin(sample, np.frombuffer(b"\t\n\v\f\r\x1a", dtype=np.uint8))
-    if (sample == 0).any() or control.mean() > 0.005:
-        first = int(np.argmax(control))
-        raise ValueError(
-            f"{label} is a binary file, not a text table: byte {first + 1:,} is 0x{sample[first]:02x}, which text "
-            "does not have. read_table reads CSV and other delimited text, Parquet, Excel, SAS and Stata files: export "
-            "the table as one of these"
-        )
-
-
-def _place(data: bytes, error: UnicodeDecodeError) -> str:
-    line = data.count(b"\n", 0, error.start) + 1
-    if error.start >= len(data):
-        return f"it ends within a character, in line {line:,}"
-    return f"byte 0x{data[error.start]:02x} in line {line:,} does not fit"
 
 
 def _delimiter_line(stream: io.StringIO) -> str | None:
@@ -144,20 +89,26 @@ def _delimiter_line(stream: io.StringIO) -> str | None:
 
 
 def sniff_delimiter(text: str, label: str) -> str:
-    """The delimiter that divides the header into several names, and most lines into as many fields."""
-    lines = [line for line in text[:1_000_000].splitlines()[: _SNIFFED_LINES + 1] if line.strip()][:_SNIFFED_LINES]
+    """Find the delimiter that divides the header into names, and most lines into as many fields."""
+    lines = [line for line in text[:1_000_000].splitlines()[: _SNIFFED_LINES + 1] if line.strip()][
+        :_SNIFFED_LINES
+    ]
     best, best_score = None, (0.0, 0)
     for delimiter in DELIMITERS:
         counts = [len(fields) for fields in csv.reader(lines, delimiter=delimiter, skipinitialspace=True)]
         if not counts or counts[0] < 2 or (delimiter in " :" and len(set(counts)) > 1):
             continue  # a space or colon divides many a text: believed only if every line agrees
-        score = (sum(count == counts[0] for count in counts) / len(counts), counts[0] if delimiter not in " :" else 0)
+        score = (
+            sum(count == counts[0] for count in counts) / len(counts),
+            counts[0] if delimiter not in " :" else 0,
+        )
         if score > best_score:
             best, best_score = delimiter, score
     if best is None:
         raise ValueError(
-            f"{label} seems to have one column: its first line is {lines[0][:80]!r}, with no comma, semicolon, tab or bar "
-            "between names. A time and an event column are needed; pass delimiter= if another character divides them"
+            f"{label} seems to have one column: its first line is {lines[0][:80]!r}, with no comma, "
+            "semicolon, tab or bar between names. A time and an event column are needed; pass delimiter= if "
+            "another character divides them"
         )
     return best
 
@@ -172,7 +123,8 @@ def _rows(stream: io.StringIO, delimiter: str, label: str) -> Iterator[tuple[int
                 yield before + reader.line_num, fields
     except csv.Error:
         raise ValueError(
-            f"{label} cannot be divided into fields from line {before + reader.line_num:,} on: most likely a quotation "
+            f"{label} cannot be divided into fields from line {before + reader.line_num:,} on: most likely a "
+            "quotation "
             'mark (") opens before it and never closes. Close or remove it'
         ) from None
 
@@ -185,8 +137,8 @@ def _checked_rows(stream: io.StringIO, delimiter: str, label: str) -> tuple[list
     names = [name.strip() or f"unnamed_{place}" for place, name in enumerate(header, start=1)]
     if len(names) == 1:
         raise ValueError(
-            f"{label}, divided at {delimiter!r}, has one column: {names[0][:80]!r}. A time and an event column are "
-            "needed; leave delimiter out to have it guessed"
+            f"{label}, divided at {delimiter!r}, has one column: {names[0][:80]!r}. A time and an event "
+            "column are needed; leave delimiter out to have it guessed"
         )
     refuse_duplicates(names, label)
     line_numbers, wrong = [], []
@@ -200,21 +152,30 @@ def _checked_rows(stream: io.StringIO, delimiter: str, label: str) -> tuple[list
 
 
 def _refuse_ragged(
-    stream: io.StringIO, wrong: list[tuple[int, int]], n_rows: int, width: int, header: tuple[int, str], label: str
+    stream: io.StringIO,
+    wrong: list[tuple[int, int]],
+    n_rows: int,
+    width: int,
+    header: tuple[int, str],
+    label: str,
 ) -> None:
     header_line, delimiter = header
     line, found = wrong[0]
     lines = stream.getvalue().split("\n")
     for other in DELIMITERS:
-        if other not in (delimiter, " ", ":") and len(next(csv.reader([lines[line - 1]], delimiter=other))) == width:
+        if (
+            other not in (delimiter, " ", ":")
+            and len(next(csv.reader([lines[line - 1]], delimiter=other))) == width
+        ):
             raise ValueError(
-                f"{label} has mixed delimiters: line {header_line} is divided by {_called(delimiter)} and line {line} by "
-                f"{_called(other)}. Rewrite the file with one of them"
+                f"{label} has mixed delimiters: line {header_line} is divided by {_called(delimiter)} and "
+                f"line {line} by {_called(other)}. Rewrite the file with one of them"
             )
     if len(wrong) == n_rows and {count for _, count in wrong} == {width + 1}:
         raise ValueError(
-            f"{label} is ragged: every row has {width + 1} fields and the header {width}. A column of row names without "
-            "a heading (R's write.table), or a delimiter at the end of each row? Add a heading, or remove it"
+            f"{label} is ragged: every row has {width + 1} fields and the header {width}. A column of row "
+            "names without a heading (R's write.table), or a delimiter at the end of each row? Add a "
+            "heading, or remove it"
         )
     shown = listed([f"line {place} has {count}" for place, count in wrong], most=5)
     advice = "Look for a text with the delimiter in it and no quotation marks around it" + (
@@ -222,60 +183,64 @@ def _refuse_ragged(
     )
     if found < width and line == len(lines) and len(wrong) == 1:  # a finished file ends with a newline
         advice = "It is the last line: the file may be cut short. Copy or export it again"
-    raise ValueError(f"{label} is ragged: the header (line {header_line}) has {width} fields, but {shown}. {advice}")
+    raise ValueError(
+        f"{label} is ragged: the header (line {header_line}) has {width} fields, but {shown}. {advice}"
+    )
 
 
 def _called(delimiter: str) -> str:
     return DELIMITERS.get(delimiter, repr(delimiter))
 
 
-def _parsed(
-    stream: io.StringIO, start: int, names: list[str], delimiter: str, label: str, as_text: list[str] | None = None
-) -> pd.DataFrame:
-    stream.seek(start)
-    try:
-        return pd.read_csv(
-            stream,
-            sep=delimiter,
-            header=None,
-            names=names,
-            index_col=False,
-            usecols=as_text,
-            dtype=str if as_text else None,
-            na_values=MISSING,
-            keep_default_na=False,
-            skipinitialspace=True,
-            low_memory=False,
-            float_precision="round_trip",
-        )
-    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise ValueError(
-            f"{label} cannot be divided into rows and columns: most likely a quotation mark (\") opens in some text and "
-            "never closes. Close or remove it"
-        ) from error
+@dataclass(frozen=True, eq=False)
+class _RowsOfText:
+    """The rows below the header, to be parsed by pandas."""
+
+    stream: io.StringIO
+    start: int
+    names: list[str]
+    delimiter: str
+    label: str
+
+    def parsed(self, as_text: list[str] | None = None) -> pd.DataFrame:
+        """All columns with their types found, or some of them as text."""
+        self.stream.seek(self.start)
+        try:
+            return pd.read_csv(
+                self.stream,
+                sep=self.delimiter,
+                header=None,
+                names=self.names,
+                index_col=False,
+                usecols=as_text,
+                dtype=str if as_text else None,
+                na_values=MISSING,
+                keep_default_na=False,
+                skipinitialspace=True,
+                low_memory=False,
+                **_EXACT_NUMBERS,
+            )
+        except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+            raise ValueError(
+                f"{self.label} cannot be divided into rows: most likely a quotation mark opens in "
+                "some text and never closes. Close or remove it"
+            ) from error
 
 
-def _with_grouped_points_as_text(
-    frame: pd.DataFrame,
-    stream: io.StringIO,
-    start: int,
-    names: list[str],
-    delimiter: str,
-    label: str,
-    decimal: str | None,
-) -> pd.DataFrame:
+def _with_grouped_points_as_text(frame: pd.DataFrame, rows: _RowsOfText, decimal: str | None) -> pd.DataFrame:
     """Where commas are the decimal mark, 1.234 is a thousand and more: bring back what such columns said.
 
-    Only columns in which every point can be a thousands point come back; one 0.5 among them settles the matter.
+    Only columns in which every point can be a thousands point come back; one 0.5 among them settles it.
     """
-    fractions = [name for name in frame.columns if frame[name].dtype == float and (frame[name].dropna() % 1 != 0).any()]
-    commas = decimal == "," or (
-        decimal is None
-        and not any(has_decimal_points(frame[name]) for name in fractions)
-        and any(readings(frame[name].dropna().unique().tolist()) == "," for name in names if is_text(frame[name]))
-    )
-    if not (commas and fractions):
+    floats = [name for name in frame.columns if frame[name].dtype == float]
+    fractions = [
+        name for name in floats if not (np.floor(frame[name].dropna()) == frame[name].dropna()).all()
+    ]
+    if decimal is None and fractions and not any(has_decimal_points(frame[name]) for name in fractions):
+        texts = (frame[name].dropna().unique().tolist() for name in frame.columns if is_text(frame[name]))
+        decimal = "," if any(readings(values) == "," for values in texts) else None
+    if decimal != "," or not fractions:
         return frame
-    said = _parsed(stream, start, names, delimiter, label, as_text=fractions)
+    said = rows.parsed(as_text=fractions)
     grouped = [name for name in fractions if "," in readings(said[name].dropna().unique().tolist())]
     return frame.assign(**{name: said[name] for name in grouped})

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from .._threads import one_thread
-from ..curves import StepFunction, SurvivalCurves, row_blocks
+from ..curves import StepFunction, SurvivalCurves, checked_grid, row_blocks
 from ..metrics import concordance_index
 from ..outcome import Outcome, as_outcome
 
@@ -67,8 +67,8 @@ class SurvivalModel(BaseEstimator):
             The grid; without it, at most 512 times of the model's own.
         """
         X = self._checked_new(X)
-        times = self._grid() if times is None else np.atleast_1d(np.asarray(times, dtype=float))
-        return SurvivalCurves(times, self._survival(X, times), self.interpolation)
+        times = self._grid() if times is None else checked_grid(times)
+        return SurvivalCurves.trusted(times, self._survival(X, times), self.interpolation)
 
     def predict_survival_function(self, X: Any) -> np.ndarray:
         """Survival curves as callables with ``x``, ``y`` and ``domain``, as scikit-survival's metrics take them."""
@@ -95,7 +95,7 @@ class SurvivalModel(BaseEstimator):
         times = self._grid()
         expected = np.empty(len(X))
         for block in row_blocks(len(X), len(times)):
-            curves = SurvivalCurves(times, self._survival(X[block], times), self.interpolation)
+            curves = SurvivalCurves.trusted(times, self._survival(X[block], times), self.interpolation)
             expected[block] = curves.restricted_mean(self.tau_)
         return expected
 

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
-from ..curves import SurvivalCurves, row_blocks
+from ..curves import SurvivalCurves, checked_grid, row_blocks
 from ..outcome import Outcome, as_outcome
 from ._adapters import Adapter, adapter_for
 from ._base import SurvivalModel, thinned
@@ -100,7 +100,7 @@ class WrappedModel(SurvivalModel):
             )
         grid = adapter.grid(model)
         if times is not None:
-            times = np.atleast_1d(np.asarray(times, dtype=float))
+            times = checked_grid(times)
         elif grid is not None:
             times = thinned(grid)
         if grid is None:

@@ -1,0 +1,251 @@
+"""Ours and the peers side by side in one run: `make bench` writes RESULTS.md beside this file.
+
+Every row checks that both give the same answer before it says anything about time. All of it runs on one thread, and
+the times are the best of a few interleaved repeats: the machine is noisy, ratios are what counts.
+"""
+
+import os
+
+for library in ("OPENBLAS", "OMP", "MKL"):
+    os.environ[f"{library}_NUM_THREADS"] = "1"
+
+import argparse
+import platform
+import time
+import tracemalloc
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import lifeyears as ly
+
+warnings.simplefilter("ignore")
+
+
+@dataclass
+class Row:
+    work: str
+    peer: str
+    peer_seconds: float
+    our_seconds: float
+    wanted: str
+    agreement: str
+    note: str = ""
+
+    @property
+    def ratio(self) -> float:
+        return self.peer_seconds / self.our_seconds
+
+
+def best_times(repeats: int, **runs: Callable) -> tuple[dict[str, float], dict]:
+    """Best time of each, the repeats interleaved, and what each returned."""
+    times: dict[str, float] = {}
+    results: dict = {}
+    for _ in range(repeats):
+        for name, run in runs.items():
+            start = time.perf_counter()
+            results[name] = run()
+            times[name] = min(times.get(name, np.inf), time.perf_counter() - start)
+    return times, results
+
+
+def peak_megabytes(run: Callable) -> float:
+    tracemalloc.start()
+    run()
+    peak = tracemalloc.get_traced_memory()[1] / 1e6
+    tracemalloc.stop()
+    return peak
+
+
+def registry_like(n: int = 48_000, p: int = 200, seed: int = 0) -> tuple[np.ndarray, ly.Outcome]:
+    """A table of the size of the paper's training folds after one-hot encoding; days as the unit of follow-up."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p)) @ (np.eye(p) + rng.normal(size=(p, p)) / 30)
+    life = 10 * rng.weibull(1.2, n) * np.exp(-X @ rng.normal(0, 0.05, p) / 1.2)
+    end = rng.uniform(0, 25, n)
+    return X, ly.Outcome(np.ceil(np.minimum(life, end) * 365.25) / 365.25, life <= end)
+
+
+def bench_concordance() -> list[Row]:
+    from lifelines.utils import concordance_index
+    from sksurv.metrics import concordance_index_censored
+
+    rng = np.random.default_rng(0)
+    n = 1_000_000
+    t, e = np.ceil(rng.exponential(5, n) * 365) / 365, rng.random(n) < 0.5
+    s = np.round(np.log(t) + 3 * rng.normal(size=n), 3)
+    ly.metrics.concordance_index((e[:10], t[:10]), s[:10])  # compile
+    times, found = best_times(
+        2, ours=lambda: ly.metrics.concordance_index((e, t), s), lifelines=lambda: concordance_index(t, s, e)
+    )
+    few = slice(5_000)
+    small = abs(ly.metrics.concordance_index((e[few], t[few]), s[few]) - concordance_index_censored(e[few], t[few], -s[few])[0])
+    return [
+        Row(
+            "C-index, n = 1,000,000, ties",
+            "lifelines",
+            times["lifelines"],
+            times["ours"],
+            "≥ 15×",
+            f"equal to {abs(found['ours'] - found['lifelines']):.0e} (scikit-survival at 5,000: {small:.0e})",
+        )
+    ]
+
+
+def bench_cox(X: np.ndarray, y: ly.Outcome) -> list[Row]:
+    from lifelines import CoxPHFitter
+    from sksurv.linear_model import CoxPHSurvivalAnalysis
+
+    table = pd.DataFrame(X / X.std(axis=0, ddof=1)).assign(t=y.time, e=y.event)
+    times, found = best_times(
+        2,
+        ours=lambda: ly.models.Cox(alpha=0.1).fit(X, y),
+        sksurv=lambda: CoxPHSurvivalAnalysis(alpha=0.1).fit(X, y.to_structured()),
+        ours_efron=lambda: ly.models.Cox(alpha=0.1, ties="efron").fit(table.drop(columns=["t", "e"]), y),
+        lifelines=lambda: CoxPHFitter(penalizer=0.1 / len(y)).fit(table, "t", "e"),
+    )
+    apart = np.abs(found["ours"].coef_ - found["sksurv"].coef_).max()
+    apart_lifelines = np.abs(found["ours_efron"].coef_ - found["lifelines"].params_.to_numpy()).max()
+    size = f"{len(X):,} × {X.shape[1]}"
+    return [
+        Row(f"Cox, {size}", "scikit-survival", times["sksurv"], times["ours"], "≥ 8×", f"coefficients to {apart:.0e}"),
+        Row(
+            f"Cox (Efron), {size}",
+            "lifelines",
+            times["lifelines"],
+            times["ours_efron"],
+            "≥ 8×",
+            f"coefficients to {apart_lifelines:.0e}",
+        ),
+    ]
+
+
+def bench_weibull(X: np.ndarray, y: ly.Outcome) -> list[Row]:
+    from lifelines import WeibullAFTFitter
+
+    table = pd.DataFrame(X).assign(t=y.time, e=y.event).rename(columns=str)
+    times, found = best_times(
+        2,
+        ours=lambda: ly.models.WeibullAFT(penalizer=0.1).fit(X, y),
+        lifelines=lambda: WeibullAFTFitter(penalizer=0.1).fit(table, "t", "e"),
+    )
+    ours, theirs = found["ours"].log_likelihood_, found["lifelines"].score(table) * len(y)
+    agreement = f"log-likelihood to {abs(ours / theirs - 1):.0e} relative"
+    size = f"{len(X):,} × {X.shape[1]}"
+    return [Row(f"Weibull AFT, {size}", "lifelines", times["lifelines"], times["ours"], "≥ 10×", agreement)]
+
+
+def bench_curves(X: np.ndarray, y: ly.Outcome) -> list[Row]:
+    from lifelines import CoxPHFitter
+    from sksurv.linear_model import CoxPHSurvivalAnalysis
+
+    few, grid = X[:, :20], np.arange(1, 241) / 12
+    ours = ly.models.Cox(alpha=0.1).fit(few, y)
+    theirs = CoxPHSurvivalAnalysis(alpha=0.1).fit(few, y.to_structured())
+    fitter = CoxPHFitter(penalizer=0.1 / len(y)).fit(pd.DataFrame(few).assign(t=y.time, e=y.event), "t", "e")
+    new, new_table = few[:12_000], pd.DataFrame(few[:12_000])
+    runs = {
+        "ours": lambda: ours.predict_curves(new, grid).survival,
+        "sksurv": lambda: np.vstack([f(grid) for f in theirs.predict_survival_function(new)]),
+        "lifelines": lambda: fitter.predict_survival_function(new_table, times=grid).to_numpy().T,
+    }
+    times, found = best_times(3, **runs)
+    memory = {name: peak_megabytes(run) for name, run in runs.items()}
+    apart = np.abs(found["ours"] - found["sksurv"]).max()
+    apart_lifelines = np.abs(found["ours"] - found["lifelines"]).max()
+    note = ", ".join(f"{name} {size:,.0f} MB" for name, size in memory.items())
+    work = "curves of 12,000 on a grid of 240"
+    return [
+        Row(work, "scikit-survival", times["sksurv"], times["ours"], "≥ 100×", f"equal to {apart:.0e}", note),
+        Row(work, "lifelines", times["lifelines"], times["ours"], "≥ 3×", f"to {apart_lifelines:.0e} (it interpolates)"),
+    ]
+
+
+def bench_deep(X: np.ndarray, y: ly.Outcome, epochs: int = 4) -> list[Row]:
+    import torch
+    import torchtuples as tt
+    from pycox.models import CoxPH, DeepHitSingle
+
+    torch.set_num_threads(1)
+    floats = X.astype(np.float32)
+    surv_target = (y.time.astype(np.float32), y.event.astype(np.float32))
+    transform = DeepHitSingle.label_transform(30)
+    hit_target = transform.fit_transform(y.time, y.event.astype(np.float32))
+    settings = {"epochs": epochs, "validation_fraction": 0, "random_state": 0}
+
+    def pycox_surv() -> None:
+        net = tt.practical.MLPVanilla(X.shape[1], [64, 32], 1, True, 0.4, output_bias=False)
+        CoxPH(net, tt.optim.Adam(1e-3, weight_decay=1e-4)).fit(floats, surv_target, 256, epochs, verbose=False)
+
+    def pycox_hit() -> None:
+        net = tt.practical.MLPVanilla(X.shape[1], [64, 32], 30, True, 0.5)
+        model = DeepHitSingle(net, tt.optim.Adam(1e-3), alpha=0.3, sigma=0.3, duration_index=transform.cuts)
+        model.fit(floats, hit_target, 256, epochs, verbose=False)
+
+    ly.models.DeepSurv(**settings | {"epochs": 1}).fit(X[:2000], y[:2000])  # first use of torch is slow
+    times, _ = best_times(
+        3,
+        ours_surv=lambda: ly.models.DeepSurv(**settings).fit(X, y),
+        pycox_surv=pycox_surv,
+        ours_hit=lambda: ly.models.DeepHit(**settings).fit(X, y),
+        pycox_hit=pycox_hit,
+    )
+    agreement = "losses equal (tests/models/test_deep.py)"
+    work = f"an epoch of {{}}, {len(X):,} × {X.shape[1]}"
+    return [
+        Row(work.format("DeepSurv"), "pycox", times["pycox_surv"] / epochs, times["ours_surv"] / epochs, "≥ 1.33×", agreement),
+        Row(work.format("DeepHit"), "pycox", times["pycox_hit"] / epochs, times["ours_hit"] / epochs, "≥ 1.25×", agreement),
+    ]
+
+
+def as_markdown(rows: list[Row]) -> str:
+    from lifeyears._versions import installed_versions
+
+    versions = installed_versions()
+    lines = [
+        "# Benchmarks",
+        "",
+        "Made by `make bench` (benchmarks/run.py): ours and the peers in one run, one thread, best of a few interleaved",
+        "repeats. Every row first checks that both give the same answer. The machine is noisy; read the ratios. Ours",
+        "includes checking the input; an epoch includes its share of set-up and, for DeepSurv, the baseline hazard.",
+        "",
+        f"{platform.machine()}, {os.cpu_count()} cores; "
+        + ", ".join(f"{name} {number}" for name, number in versions.items() if name not in ("platform", "lifeyears")),
+        "",
+        "| work | peer | peer s | ours s | ratio | wanted | agreement | peak memory |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {r.work} | {r.peer} | {r.peer_seconds:.3f} | {r.our_seconds:.3f} | {r.ratio:.1f}× | {r.wanted} | "
+        f"{r.agreement} | {r.note} |"
+        for r in rows
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "RESULTS.md")
+    out = parser.parse_args().out
+    X, y = registry_like()
+    rows: list[Row] = []
+    for bench in (
+        bench_concordance,
+        lambda: bench_cox(X, y),
+        lambda: bench_weibull(X, y),
+        lambda: bench_curves(X, y),
+        lambda: bench_deep(X, y),
+    ):
+        for row in bench():
+            print(f"{row.work:45} {row.peer:16} {row.ratio:8.1f}× (wanted {row.wanted})  {row.agreement}", flush=True)
+            rows.append(row)
+    out.write_text(as_markdown(rows))
+    print(f"written to {out}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,254 @@
+"""Find and read the files of a STAR thoracic release: delimited text with its .htm, SAS, or Stata."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STEM = "thoracic_data"
+KINDS = (".dat", ".sas7bdat", ".dta")  # in the order they are preferred
+ROWS_AT_ONCE = 20_000  # SAS and Stata hold numbers as doubles: 549 columns of 20,000 rows are 90 MB
+
+
+@dataclass(frozen=True)
+class Release:
+    """Where the data of a release are, where its columns are named (text only), and what else lies there."""
+
+    data: Path
+    names: Path | None
+    others: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class Contents:
+    """The chosen rows and columns of a release, the names of all its columns, and what looked odd."""
+
+    frame: pd.DataFrame
+    names: list[str]
+    warnings: list[str]
+
+
+def find_release(folder: str | Path) -> Release:
+    """Find the thoracic file in a folder or below it, whatever the case of its name.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such folder, no thoracic file in it, or a .DAT without its .htm.
+    ValueError
+        If `folder` is a file, or there are two releases below it.
+    """
+    folder = Path(folder)
+    if folder.is_file():
+        raise ValueError(
+            f"{folder} is a file; read_star takes the folder of the release, here {folder.parent}"
+        )
+    if not folder.is_dir():
+        raise FileNotFoundError(f"there is no folder {folder}. read_star takes the folder of a STAR release")
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    found = [[path for path in files if _is(path, kind)] for kind in KINDS]
+    for paths in found:
+        if len(paths) > 1:
+            raise ValueError(
+                f"{folder} holds more than one release: {', '.join(map(str, paths))}. Give the folder of one"
+            )
+    data = [paths[0] for paths in found if paths]
+    if not data:
+        there = ", ".join(path.name for path in files[:8]) + (", …" if len(files) > 8 else "")
+        raise FileNotFoundError(
+            f"no STAR thoracic file in {folder} or its subfolders. Looked for THORACIC_DATA.DAT with "
+            "THORACIC_DATA.htm, for thoracic_data.sas7bdat and thoracic_data.dta; found "
+            f"{there or 'no files at all'}. Unpack the release and give the folder with the thoracic files"
+        )
+    names = _names_file(data[0]) if _is(data[0], ".dat") else None
+    return Release(data[0], names, tuple(data[1:]))
+
+
+def read_release(
+    release: Release,
+    wanted: Callable[[str], bool],
+    choose: Callable[[pd.DataFrame], pd.DataFrame],
+    encoding: str,
+) -> Contents:
+    """Read the wanted columns of the rows that `choose` keeps.
+
+    Columns come under upper-case names: as categories of text (.DAT), or as SAS and Stata hold them. `choose`
+    may be called more than once, with a piece of the rows each time.
+    """
+    read = {".dat": _read_text, ".sas7bdat": _read_sas, ".dta": _read_stata}[release.data.suffix.lower()]
+    try:
+        return read(release, wanted, choose, encoding)
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{release.data} is not {encoding} text: it has a byte {error.object[error.start]:#04x}. STAR "
+            "files are cp1252; if this one is not, pass encoding='latin-1' or encoding='utf-8'"
+        ) from None
+
+
+def _is(path: Path, suffix: str) -> bool:
+    return path.stem.lower() == STEM and path.suffix.lower() == suffix
+
+
+def _names_file(data: Path) -> Path:
+    for path in sorted(data.parent.iterdir()):
+        if _is(path, ".htm") or _is(path, ".html"):
+            return path
+    raise FileNotFoundError(
+        f"{data} has no THORACIC_DATA.htm beside it. That file names the columns, whose order changes from "
+        "release to release: copy the one that came with this .DAT"
+    )
+
+
+def _read_text(release: Release, wanted: Callable, choose: Callable, encoding: str) -> Contents:
+    import pandas as pd
+
+    assert release.names is not None
+    names = column_names(release.names, encoding)
+    complete = check_lines(release.data, len(names), release.names.name)
+    frame = pd.read_csv(
+        release.data,
+        sep="\t",
+        header=None,
+        names=names,
+        usecols=[name for name in names if wanted(name)],
+        dtype="category",  # one or two bytes a cell: 200,000 x 549 cells as text would take gigabytes
+        keep_default_na=False,
+        na_values=["", "."],
+        quoting=csv.QUOTE_NONE,
+        encoding=encoding,
+    )
+    cut = f"the last line of {release.data.name} has no line end: its last value may be cut short"
+    return Contents(choose(frame).reset_index(drop=True), names, [] if complete else [cut])
+
+
+def _read_sas(release: Release, wanted: Callable, choose: Callable, encoding: str) -> Contents:
+    import pandas as pd
+
+    pieces = _pieces(release.data, pd.read_sas, format="sas7bdat", encoding=encoding, chunksize=ROWS_AT_ONCE)
+    return _gather(release.data, pieces, wanted, choose)
+
+
+def _read_stata(release: Release, wanted: Callable, choose: Callable, encoding: str) -> Contents:
+    import pandas as pd
+
+    # Stata files state their own encoding. Value labels would hide the codes.
+    pieces = _pieces(release.data, pd.read_stata, convert_categoricals=False, chunksize=ROWS_AT_ONCE)
+    return _gather(release.data, pieces, wanted, choose)
+
+
+def _pieces(path: Path, read: Callable, **options: Any) -> Iterator[pd.DataFrame]:
+    """Read a binary file piece by piece; whatever fails within pandas means that the file is damaged."""
+    rows = 0
+    try:
+        with read(path, **options) as reader:
+            for piece in reader:
+                rows += len(piece)
+                yield piece.rename(columns=lambda name: str(name).upper())
+            promised = getattr(reader, "row_count", rows)
+    except (UnicodeDecodeError, GeneratorExit):
+        raise
+    except Exception as error:
+        raise ValueError(
+            f"cannot read {path} beyond row {rows:,}: {error}. The file is cut short or damaged; copy it "
+            "again from the release"
+        ) from error
+    if rows != promised:
+        raise ValueError(
+            f"{path} ends after {rows:,} of its {promised:,} rows. The file is cut short; copy it again from "
+            "the release"
+        )
+
+
+def _gather(path: Path, pieces: Iterator[pd.DataFrame], wanted: Callable, choose: Callable) -> Contents:
+    import pandas as pd
+
+    names: list[str] = []
+    kept: list[pd.DataFrame] = []
+    for piece in pieces:
+        names = list(piece.columns)
+        rows = choose(piece[[name for name in names if wanted(name)]])
+        if len(rows):
+            kept.append(rows)
+    if not names:
+        raise ValueError(f"{path} has no rows; copy it again from the release")
+    return Contents(pd.concat(kept, ignore_index=True) if kept else pd.DataFrame(), names, [])
+
+
+def check_lines(path: Path, columns: int, names_file: str) -> bool:
+    """Count the fields of every line: pandas would fill a short line with missing values and say nothing.
+
+    Returns whether the last line is complete, as far as one can tell.
+    """
+    number, line = 0, b""
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            found = line.count(b"\t") + 1
+            if found == columns or not line.rstrip(b"\r\n"):  # pandas skips an empty line too
+                continue
+            if number == 1 and next(lines, b"").count(b"\t") + 1 == found:
+                raise ValueError(
+                    f"{path} has {found} fields in its first lines, but {names_file} names {columns} "
+                    "columns: they belong to different releases. Put the .htm that came with this .DAT "
+                    "beside it"
+                )
+            raise ValueError(
+                f"{path}, line {number}: {found} fields, but {names_file} names {columns} columns. The line "
+                "is cut short or damaged; copy the file again from the release"
+            )
+    if not number:
+        raise ValueError(f"{path} is empty; copy it again from the release")
+    return line.endswith(b"\n")
+
+
+def column_names(path: Path, encoding: str = "cp1252") -> list[str]:
+    """Read the names of the columns, in their order, from the .htm of a release: the LABELs of its table.
+
+    Raises
+    ------
+    ValueError
+        If the file has no table with a LABEL column, or names a column twice.
+    """
+    table = _Table()
+    table.feed(path.read_text(encoding=encoding))
+    table.close()
+    rows = [[cell.strip().upper() for cell in row] for row in table.rows]
+    head = next((place for place, row in enumerate(rows) if "LABEL" in row), None)
+    if head is None:
+        first = ", ".join(next((row for row in rows if row), ["no table at all"]))
+        raise ValueError(f"{path} has no table with a LABEL column, which names the columns; found {first}")
+    at = rows[head].index("LABEL")
+    names = [row[at] for row in rows[head + 1 :] if len(row) > at and row[at] not in ("", "LABEL")]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"{path} names these columns twice: {', '.join(twice)}. Use the .htm of the release")
+    return names
+
+
+class _Table(HTMLParser):
+    """The cells of all tables, row by row; closing tags may be left out, as older SAS output does."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.rows: list[list[str]] = [[]]
+        self._in_cell = False
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+        self._in_cell = tag in ("td", "th") or (self._in_cell and tag != "tr")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._in_cell = self._in_cell and tag not in ("td", "th", "tr", "table")
+
+    def handle_data(self, data: str) -> None:
+        if self._in_cell:
+            self.rows[-1][-1] += data
