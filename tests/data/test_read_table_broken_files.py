@@ -407,6 +407,13 @@ def test_dates_that_are_none(write, wrong):
     assert f"column 'in' holds '{wrong}' in line 3; a date of the calendar" in message
 
 
+def test_dates_of_eight_digits_that_are_none(write):
+    path = write(dates_csv((20010101, 20020101), (20010230, 20020201), (20010301, 20030101)))
+    assert "column 'in' holds '20010230' in line 3; a date of the calendar" in refusal(
+        path, entry="in", exit="out"
+    )
+
+
 def test_dates_that_do_not_fit_the_given_format(write):
     path = write(dates_csv(("01/02/2001", "01/03/2001"), ("2001-02-01", "02/03/2001")))
     message = refusal(path, entry="in", exit="out", date_format="%d/%m/%Y")
@@ -421,9 +428,16 @@ def test_dates_as_days_since_some_day(write):
 
 
 def test_missing_dates(write):
-    message = refusal(write(dates_csv(("2001-01-01", "2002-01-01"), ("2001-02-01", ""))), entry="in", exit="out")
-    assert "column 'out' is missing in line 3. For a subject still followed, write the date of the last" in message
-    message = refusal(write(dates_csv(("2001-01-01", "2002-01-01"), ("", "2003-01-01"))), entry="in", exit="out")
+    message = refusal(
+        write(dates_csv(("2001-01-01", "2002-01-01"), ("2001-02-01", ""))), entry="in", exit="out"
+    )
+    assert (
+        "column 'out' is missing in line 3. For a subject still followed, write the date of the last"
+        in message
+    )
+    message = refusal(
+        write(dates_csv(("2001-01-01", "2002-01-01"), ("", "2003-01-01"))), entry="in", exit="out"
+    )
     assert "column 'in' is missing in line 3. Write the date of entry" in message
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from ..curves import SurvivalCurves
 from ..outcome import Outcome, suggest_horizon
 
 if TYPE_CHECKING:
@@ -51,6 +52,19 @@ class DataReport:
         return "\n".join(lines)
 
 
+class Law(Protocol):
+    """The law of each subject's lifetime."""
+
+    def expected(self, tau: float) -> np.ndarray:
+        """E[min(T*, τ)|x] of each subject."""
+
+    def curves(self, times: np.ndarray) -> SurvivalCurves:
+        """S(t|x) at these times."""
+
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
+        """A lifetime for each subject."""
+
+
 @dataclass(frozen=True, eq=False)
 class Truth:
     """What only a simulation knows.
@@ -59,12 +73,27 @@ class Truth:
     ----------
     lifetime : array, shape (n,)
         Each subject's true lifetime T*.
-    expected : callable
-        ``expected(tau)`` is E[min(T*, τ)|x] of each subject: by the best possible ranking, the score.
+    law : Law
+        Where it was drawn from, given x.
+    censoring : callable
+        ``censoring(times)`` is the true G(t|x) as curves.
     """
 
     lifetime: np.ndarray
-    expected: Callable[[float], np.ndarray]
+    law: Law
+    censoring: Callable[[np.ndarray], SurvivalCurves]
+
+    def expected(self, tau: float) -> np.ndarray:
+        """E[min(T*, τ)|x] of each subject: ranked by this, a list cannot be ranked better."""
+        return self.law.expected(tau)
+
+    def curves(self, times: np.ndarray) -> SurvivalCurves:
+        """The true survival curves S(t|x) at these times."""
+        return self.law.curves(times)
+
+    def redraw(self, random_state: int | None = None) -> np.ndarray:
+        """Fresh lifetimes for the same subjects."""
+        return self.law.draw(np.random.default_rng(random_state))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

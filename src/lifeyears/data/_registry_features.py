@@ -16,7 +16,8 @@ class Numeric:
     """A number: centre and spread at the middle of the study, within limits.
 
     `per_decade` is its drift; `factors` are the shares of its spread that hidden factors carry; a `log` feature has
-    a long right tail; `missing` is the share missing in the first and the last years.
+    its mean and sd on the log scale; `skew` bends the distribution to one side; `missing` is the share missing in the
+    first and the last years.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Numeric:
     factors: dict[str, float] = field(default_factory=dict)
     per_decade: float = 0.0
     log: bool = False
+    skew: float = 0.0
     missing: tuple[float, float] = (0.0, 0.0)
     digits: int = 0
 
@@ -43,17 +45,18 @@ class Flag:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of several categories, with shares in the first and the last years."""
+    """One of several categories, with shares in the first and the last years; ordered ones follow hidden factors."""
 
     name: str
     levels: tuple[str, ...]
     first: tuple[float, ...]
     last: tuple[float, ...]
+    factors: dict[str, float] = field(default_factory=dict)
     missing: tuple[float, float] = (0.0, 0.0)
 
 
 RECIPIENT: tuple[Numeric | Flag | Choice, ...] = (
-    Numeric("age", 52.5, 12.0, 18, 80, {"age": 1.0}, per_decade=1.2),
+    Numeric("age", 53.0, 11.5, 18, 80, {"age": 1.0}, per_decade=1.2, skew=-0.2),
     Numeric("height_cm", 174.0, 9.5, 140, 205, {"size": 0.75}, missing=(0.03, 0.0)),
     Numeric("weight_kg", 81.0, 16.5, 38, 160, {"size": 0.6, "weight": 0.7}, per_decade=2.2, missing=(0.03, 0.0)),
     Numeric("creatinine", 0.26, 0.36, 0.3, 9, {"kidney": 0.8, "sick": 0.2}, log=True, missing=(0.25, 0.01), digits=2),
@@ -70,8 +73,8 @@ RECIPIENT: tuple[Numeric | Flag | Choice, ...] = (
     Numeric("cardiac_output", 4.4, 1.3, 1.2, 11, {"sick": -0.35, "size": 0.3}, missing=(0.35, 0.05), digits=1),
     Numeric("ejection_fraction", 22.0, 9.0, 5, 75, {"sick": -0.25}, missing=(0.7, 0.08)),
     Numeric("peak_oxygen_uptake", 12.0, 3.2, 5, 30, {"sick": -0.45, "age": -0.2}, missing=(0.75, 0.4), digits=1),
-    Numeric("antibodies_class_1", 1.0, 1.7, 0, 100, {"sensitised": 0.85}, log=True, missing=(0.3, 0.1)),
-    Numeric("antibodies_class_2", 0.6, 1.6, 0, 100, {"sensitised": 0.75}, log=True, missing=(0.6, 0.1)),
+    Numeric("antibodies_class_1", -0.5, 2.2, 0, 100, {"sensitised": 0.85}, log=True, missing=(0.3, 0.1)),
+    Numeric("antibodies_class_2", -1.0, 2.2, 0, 100, {"sensitised": 0.75}, log=True, missing=(0.6, 0.1)),
     Numeric("days_on_list", 4.3, 1.45, 0, 4000, {"sick": -0.45, "size": 0.15}, log=True),
     Numeric("days_in_status", 3.0, 1.35, 0, 2500, {"sick": -0.4}, log=True, missing=(0.4, 0.02)),
     Flag("ventilator", (0.04, 0.025, 0.015), {"sick": 1.2}),
@@ -111,13 +114,14 @@ RECIPIENT: tuple[Numeric | Flag | Choice, ...] = (
         ("no limits", "some help", "much help"),
         (0.22, 0.45, 0.33),
         (0.14, 0.34, 0.52),
+        {"sick": 0.6},
         missing=(0.3, 0.02),
     ),
-    Choice("care_setting", ("home", "ward", "intensive care"), (0.48, 0.17, 0.35), (0.30, 0.20, 0.50)),
+    Choice("care_setting", ("home", "ward", "intensive care"), (0.48, 0.17, 0.35), (0.30, 0.20, 0.50), {"sick": 0.8}),
 )
 
 DONOR: tuple[Numeric | Flag | Choice, ...] = (
-    Numeric("donor_age", 31.0, 11.5, 12, 70, {"donor_age": 1.0}, per_decade=1.1),
+    Numeric("donor_age", 31.0, 11.5, 12, 70, {"donor_age": 1.0}, per_decade=1.1, skew=0.15),
     Numeric("donor_height_cm", 174.0, 9.5, 140, 205, {"donor_size": 0.75}),
     Numeric("donor_weight_kg", 80.0, 16.0, 38, 160, {"donor_size": 0.6, "donor_weight": 0.7}, per_decade=2.0),
     Numeric("donor_creatinine", 0.08, 0.48, 0.2, 12, {"donor_kidney": 0.9}, log=True, missing=(0.2, 0.0), digits=2),

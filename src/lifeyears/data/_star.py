@@ -130,12 +130,14 @@ class _Columns:
         self.transplanted = dates(frame[DATE])
         self.left_out = {name: why for name in names if (why := why_left_out(name))}
         self.filtered: dict[str, int] = {}
-        self._features: dict[str, pd.Series] = {"TX_YEAR": self.transplanted.dt.year.astype(float)}
+        self._features: dict[str, pd.Series] = {}
         self._subgroups: dict[str, pd.Series] = {}
         self.left_out[DATE] = "turned into TX_YEAR and entry"
         for name in frame.columns:
             if name not in self.left_out:
                 self._add(str(name), frame[name])
+        self.left_out.pop("TX_YEAR", None)  # made anew, so that it is there in every release
+        self._keep("TX_YEAR", self.transplanted.dt.year.astype(float), self._features)
 
     def features(self) -> pd.DataFrame:
         """In the order of their names: that of the file changes from release to release."""
@@ -219,4 +221,4 @@ class _Columns:
 
 def _decimal_year(day: pd.Series) -> np.ndarray:
     days_in_year = np.where(day.dt.is_leap_year, 366, 365)
-    return day.dt.year.to_numpy() + (day.dt.dayofyear.to_numpy() - 1) / days_in_year
+    return day.dt.year.to_numpy() + (day.dt.day_of_year.to_numpy() - 1) / days_in_year

@@ -112,8 +112,9 @@ def _read_text(release: Release, wanted: Callable, choose: Callable, encoding: s
     assert release.names is not None
     names = column_names(release.names, encoding)
     complete = check_lines(release.data, len(names), release.names.name)
-    frame = pd.read_csv(
+    pieces = _pieces(
         release.data,
+        pd.read_csv,
         sep="\t",
         header=None,
         names=names,
@@ -123,9 +124,12 @@ def _read_text(release: Release, wanted: Callable, choose: Callable, encoding: s
         na_values=["", "."],
         quoting=csv.QUOTE_NONE,
         encoding=encoding,
+        low_memory=False,  # it would split a piece again and spend its time on joining categories
+        chunksize=ROWS_AT_ONCE,
     )
+    contents = _gather(release.data, pieces, wanted, choose)
     cut = f"the last line of {release.data.name} has no line end: its last value may be cut short"
-    return Contents(choose(frame).reset_index(drop=True), names, [] if complete else [cut])
+    return Contents(contents.frame, names, [] if complete else [cut])
 
 
 def _read_sas(release: Release, wanted: Callable, choose: Callable, encoding: str) -> Contents:
@@ -144,7 +148,7 @@ def _read_stata(release: Release, wanted: Callable, choose: Callable, encoding: 
 
 
 def _pieces(path: Path, read: Callable, **options: Any) -> Iterator[pd.DataFrame]:
-    """Read a binary file piece by piece; whatever fails within pandas means that the file is damaged."""
+    """Read a file piece by piece; whatever fails within pandas means that the file is damaged."""
     rows = 0
     try:
         with read(path, **options) as reader:
@@ -152,7 +156,7 @@ def _pieces(path: Path, read: Callable, **options: Any) -> Iterator[pd.DataFrame
                 rows += len(piece)
                 yield piece.rename(columns=lambda name: str(name).upper())
             promised = getattr(reader, "row_count", rows)
-    except (UnicodeDecodeError, GeneratorExit):
+    except (UnicodeDecodeError, PermissionError, MemoryError):
         raise
     except Exception as error:
         raise ValueError(
@@ -167,6 +171,7 @@ def _pieces(path: Path, read: Callable, **options: Any) -> Iterator[pd.DataFrame
 
 
 def _gather(path: Path, pieces: Iterator[pd.DataFrame], wanted: Callable, choose: Callable) -> Contents:
+    """Choose the rows piece by piece, so that those not wanted do not add up in memory."""
     import pandas as pd
 
     names: list[str] = []
@@ -178,7 +183,23 @@ def _gather(path: Path, pieces: Iterator[pd.DataFrame], wanted: Callable, choose
             kept.append(rows)
     if not names:
         raise ValueError(f"{path} has no rows; copy it again from the release")
-    return Contents(pd.concat(kept, ignore_index=True) if kept else pd.DataFrame(), names, [])
+    if not kept:
+        return Contents(pd.DataFrame(), names, [])
+    return Contents(
+        pd.DataFrame({name: _joined([rows[name] for rows in kept]) for name in kept[0]}), names, []
+    )
+
+
+def _joined(pieces: list[pd.Series]) -> pd.Series:
+    """Join the pieces of a column; concat alone would turn unlike categories into plain text."""
+    import pandas as pd
+    from pandas.api.types import union_categoricals
+
+    if not isinstance(pieces[0].dtype, pd.CategoricalDtype):
+        return pd.concat(pieces, ignore_index=True)
+    # A piece without a single value has categories of no particular type, which union_categoricals refuses.
+    plain = [piece.cat.rename_categories(piece.cat.categories.astype(object)) for piece in pieces]
+    return pd.Series(union_categoricals(plain))
 
 
 def check_lines(path: Path, columns: int, names_file: str) -> bool:

@@ -11,12 +11,8 @@ import pandas as pd
 from ._table_source import SourceTable, listed
 
 _CLOCK = r"(?:[T ]+(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}(?:\.\d+)?))?(?:Z|\+00:00)?)?"
-_MONTHS = {
-    name: number
-    for number, name in enumerate(
-        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"], 1
-    )
-}
+_MONTH_NAMES = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES, start=1)}
 # What a reader would call the format → its pattern. Day and month are told apart later, from all rows.
 _FORMATS = {
     "year-month-day": r"(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})",
@@ -103,7 +99,7 @@ def _text_of_whole_dates(column: pd.Series) -> pd.Series:
     if not len(known) or not np.all((known >= 18000101) & (known <= 22001231) & (np.floor(known) == known)):
         return column
     texts = [f"{value:.0f}" if value == value else None for value in values]
-    return pd.Series(pd.Categorical(texts), index=column.index)
+    return pd.Series(pd.Categorical(texts), index=column.index, name=column.name)
 
 
 def _day_first(

@@ -16,27 +16,8 @@ from ._table_numbers import decimal_mark, numbers, readings
 from ._table_source import SourceTable, listed
 
 DAYS_IN = {"hours": 1 / 24, "days": 1.0, "weeks": 7.0, "months": 365.25 / 12, "years": 365.25}
-EVENT_WORDS = frozenset(
-    [
-        "1",
-        "yes",
-        "y",
-        "dead",
-        "died",
-        "death",
-        "deceased",
-        "event",
-        "failed",
-        "failure",
-        "churned",
-        "default",
-        "defaulted",
-    ]
-)
-CENSORED_WORDS = frozenset(["0", "no", "n", "alive", "living", "survived", "censored", "censor"]) | {
-    "no event",
-    "not dead",
-}
+EVENT_WORDS = frozenset({"1", "yes", "y", "dead", "died", "death", "deceased", "event", "failed", "failure"})
+CENSORED_WORDS = frozenset({"0", "no", "n", "alive", "living", "survived", "censored", "censor", "no event"})
 
 
 @dataclass(frozen=True)

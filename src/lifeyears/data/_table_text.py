@@ -17,25 +17,8 @@ from ._table_numbers import decimal_commas_warning, has_decimal_points, is_text,
 from ._table_source import SourceTable, listed, refuse_duplicates, refuse_no_rows
 
 # Not pandas' list: that one turns the answer "None" (no treatment, no diabetes) into a missing value.
-MISSING = [
-    "",
-    " ",
-    ".",
-    "?",
-    "NA",
-    "N/A",
-    "n/a",
-    "#N/A",
-    "NaN",
-    "nan",
-    "NAN",
-    "<NA>",
-    "NULL",
-    "null",
-    "-nan",
-    "-NaN",
-]
-MISSING += ["#DIV/0!", "#REF!", "#VALUE!", "#NUM!", "#NAME?", "#NULL!"]
+MISSING = ["", " ", ".", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NAN", "-nan", "-NaN", "NULL", "null"]
+MISSING += ["<NA>", "#DIV/0!", "#REF!", "#VALUE!", "#NUM!", "#NAME?", "#NULL!"]
 
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "spaces", ":": "colons"}
 _SNIFFED_LINES = 200
