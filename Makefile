@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
-EVERYTHING := .[deep,data,app,dask,oracles,dev,docs]
+EVERYTHING := .[deep,data,tables,app,dask,oracles,dev,docs]
 
 .PHONY: demo test lint slow bench docs package clean help
 

@@ -83,7 +83,9 @@ def bench_concordance() -> list[Row]:
         2, ours=lambda: ly.metrics.concordance_index((e, t), s), lifelines=lambda: concordance_index(t, s, e)
     )
     few = slice(5_000)
-    small = abs(ly.metrics.concordance_index((e[few], t[few]), s[few]) - concordance_index_censored(e[few], t[few], -s[few])[0])
+    small = abs(
+        ly.metrics.concordance_index((e[few], t[few]), s[few]) - concordance_index_censored(e[few], t[few], -s[few])[0]
+    )
     return [
         Row(
             "C-index, n = 1,000,000, ties",
@@ -161,7 +163,9 @@ def bench_curves(X: np.ndarray, y: ly.Outcome) -> list[Row]:
     work = "curves of 12,000 on a grid of 240"
     return [
         Row(work, "scikit-survival", times["sksurv"], times["ours"], "≥ 100×", f"equal to {apart:.0e}", note),
-        Row(work, "lifelines", times["lifelines"], times["ours"], "≥ 3×", f"to {apart_lifelines:.0e} (it interpolates)"),
+        Row(
+            work, "lifelines", times["lifelines"], times["ours"], "≥ 3×", f"to {apart_lifelines:.0e} (it interpolates)"
+        ),
     ]
 
 
@@ -197,8 +201,22 @@ def bench_deep(X: np.ndarray, y: ly.Outcome, epochs: int = 4) -> list[Row]:
     agreement = "losses equal (tests/models/test_deep.py)"
     work = f"an epoch of {{}}, {len(X):,} × {X.shape[1]}"
     return [
-        Row(work.format("DeepSurv"), "pycox", times["pycox_surv"] / epochs, times["ours_surv"] / epochs, "≥ 1.33×", agreement),
-        Row(work.format("DeepHit"), "pycox", times["pycox_hit"] / epochs, times["ours_hit"] / epochs, "≥ 1.25×", agreement),
+        Row(
+            work.format("DeepSurv"),
+            "pycox",
+            times["pycox_surv"] / epochs,
+            times["ours_surv"] / epochs,
+            "≥ 1.33×",
+            agreement,
+        ),
+        Row(
+            work.format("DeepHit"),
+            "pycox",
+            times["pycox_hit"] / epochs,
+            times["ours_hit"] / epochs,
+            "≥ 1.25×",
+            agreement,
+        ),
     ]
 
 
@@ -209,9 +227,10 @@ def as_markdown(rows: list[Row]) -> str:
     lines = [
         "# Benchmarks",
         "",
-        "Made by `make bench` (benchmarks/run.py): ours and the peers in one run, one thread, best of a few interleaved",
-        "repeats. Every row first checks that both give the same answer. The machine is noisy; read the ratios. Ours",
-        "includes checking the input; an epoch includes its share of set-up and, for DeepSurv, the baseline hazard.",
+        "Made by `make bench` (benchmarks/run.py): ours and the peers in one run, one thread, best of a few",
+        "interleaved repeats. Every row first checks that both give the same answer. The machine is noisy; read the",
+        "ratios. Ours includes checking the input; an epoch includes its share of set-up and, for DeepSurv, the",
+        "baseline hazard.",
         "",
         f"{platform.machine()}, {os.cpu_count()} cores; "
         + ", ".join(f"{name} {number}" for name, number in versions.items() if name not in ("platform", "lifeyears")),

@@ -115,7 +115,9 @@ def test_kaplan_meier_by_hand():
 def test_weighted_kaplan_meier_equals_repeated_rows():
     y = Outcome([1.0, 2.0, 2.0, 3.0], [True, False, True, True])
     weight = np.array([2, 1, 3, 1])
-    assert product_limit(y, weight).survival == pytest.approx(product_limit(y[np.repeat(np.arange(4), weight)]).survival)
+    assert product_limit(y, weight).survival == pytest.approx(
+        product_limit(y[np.repeat(np.arange(4), weight)]).survival
+    )
 
 
 def test_curves_can_be_plotted_and_described():

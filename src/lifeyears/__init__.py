@@ -13,10 +13,10 @@ from .curves import SurvivalCurves
 from .outcome import Outcome, as_outcome, suggest_horizon
 
 if TYPE_CHECKING:
-    from . import data, metrics, models
+    from . import data, experiments, metrics, models
     from ._versions import show_versions
 
-_PARTS = ("data", "metrics", "models")
+_PARTS = ("data", "experiments", "metrics", "models")
 _NAMES = {"show_versions": "_versions"}
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "__version__",
     "as_outcome",
     "data",
+    "experiments",
     "metrics",
     "models",
     "show_versions",

@@ -299,7 +299,7 @@ def _checked_times(t: Any) -> np.ndarray:
     return t
 
 
-def _checked_horizon(tau: float) -> float:
-    if not (np.isscalar(tau) and np.isfinite(tau) and tau > 0):
+def _checked_horizon(tau: Any) -> float:
+    if np.ndim(tau) or not np.isfinite(tau) or not tau > 0:
         raise ValueError(f"tau must be a positive, finite time; got {tau!r}")
     return float(tau)

@@ -155,9 +155,7 @@ def made_up_patients(n: int = 400, random_state: int = 0, columns: int = COLUMNS
         made[f"FILLER_{kind}_{number:03d}"] = _filler(kind, n, rng)
     frame = pd.DataFrame(made)
     odd = np.arange(n)
-    frame.loc[odd % 11 == 3, ["TX_DATE", "TX_YEAR", "GTIME", "GSTATUS", "PTIME", "PSTATUS"]] = (
-        np.nan
-    )  # listed only
+    frame.loc[odd % 11 == 3, ["TX_DATE", "TX_YEAR", "GTIME", "GSTATUS", "PTIME", "PSTATUS"]] = np.nan  # listed only
     frame.loc[odd % 13 == 4, "AGE"] = 11.0
     frame.loc[odd % 17 == 5, ["GTIME", "PTIME"]] = np.nan
     frame.loc[odd % 7 == 2, "ORGAN"] = None  # then the organ listed for counts
@@ -193,9 +191,7 @@ def write_names(path: Path, names: list[str]) -> None:
     rows = []
     for number, name in enumerate(names, start=1):
         kind = kind_of(name)
-        style, storage = {"date": ("MMDDYY", "Numeric"), "text": ("$", "Character")}.get(
-            kind, ("&nbsp;", "Numeric")
-        )
+        style, storage = {"date": ("MMDDYY", "Numeric"), "text": ("$", "Character")}.get(kind, ("&nbsp;", "Numeric"))
         cells = (name, style, 10, storage, 10 * number - 9, 10 * number)
         cells_html = "".join(f'<td class="l data">{cell}</td>\n' for cell in cells)
         rows.append(f'<tr>\n<th class="r rowheader" scope="row">{number}</th>\n{cells_html}</tr>\n')

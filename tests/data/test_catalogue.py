@@ -181,9 +181,7 @@ def _concordance_alone(column: pd.Series, time: np.ndarray, event: np.ndarray) -
     """Harrell's C of one column, in the better direction, by counting every pair."""
     if isinstance(column.dtype, pd.CategoricalDtype):  # a category scores its own event rate
         codes = column.cat.codes.to_numpy()
-        rate = {
-            code: event[codes == code].sum() / max(time[codes == code].sum(), 1e-9) for code in set(codes)
-        }
+        rate = {code: event[codes == code].sum() / max(time[codes == code].sum(), 1e-9) for code in set(codes)}
         risk = np.array([rate[code] for code in codes])
     else:
         risk = column.fillna(column.median()).fillna(0.0).to_numpy()
@@ -230,9 +228,7 @@ def test_catalogue_has_transplants_and_a_large_set():
 
 def test_every_set_of_survset_is_in_or_out_with_a_reason():
     folder = resources.files("SurvSet").joinpath("resources", "pickles")
-    shipped = {
-        path.name.removesuffix(".pickle") for path in folder.iterdir() if path.name.endswith(".pickle")
-    }
+    shipped = {path.name.removesuffix(".pickle") for path in folder.iterdir() if path.name.endswith(".pickle")}
     assert shipped == set(SETS) | set(EXCLUDED)
     assert not set(SETS) & set(EXCLUDED)
     assert all(len(reason) > 10 for reason in EXCLUDED.values())

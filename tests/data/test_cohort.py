@@ -73,9 +73,7 @@ def test_notebook_shows_two_tables():
 
 def test_polars_features_are_counted():
     polars = pytest.importorskip("polars")
-    frame = polars.DataFrame(
-        {"age": [1, 2, 3, 4, 5], "sex": list("FMFMF"), "ill": [True, False, True, None, True]}
-    )
+    frame = polars.DataFrame({"age": [1, 2, 3, 4, 5], "sex": list("FMFMF"), "ill": [True, False, True, None, True]})
     row = cohort_summary(Y, frame).cohort.iloc[0]
     assert (row["Total features"], row["Categorical features"]) == (3, 2)
 

@@ -39,9 +39,7 @@ def check_is_table(dataset):
 
 def outcome_table(event, **columns):
     n = len(event)
-    return pd.DataFrame(
-        {"time": np.arange(1.0, n + 1), "event": event, "age": 50.0 + np.arange(n) % 3} | columns
-    )
+    return pd.DataFrame({"time": np.arange(1.0, n + 1), "event": event, "age": 50.0 + np.arange(n) % 3} | columns)
 
 
 # ---------------------------------------------------------------- ways of coding the event
@@ -111,18 +109,14 @@ def test_time_as_numbers_keeps_the_users_unit():
     assert read_table(TABLE.rename(columns={"years": "t"}), "t", "died").unit == "time units"
 
 
-@pytest.mark.parametrize(
-    "values", [[1, 2, 3], ["1", "2.0", " 3 "], pd.array([1, 2, 3], dtype="Int64")], ids=str
-)
+@pytest.mark.parametrize("values", [[1, 2, 3], ["1", "2.0", " 3 "], pd.array([1, 2, 3], dtype="Int64")], ids=str)
 def test_time_may_be_whole_numbers_or_numbers_as_text(values):
     table = pd.DataFrame({"time": values, "event": [1, 0, 1], "age": [1.5, 2.5, 2.5]})
     assert read_table(table, "time", "event").y.time.tolist() == [1.0, 2.0, 3.0]
 
 
 def test_time_as_durations_becomes_years_or_the_unit_asked_for():
-    table = pd.DataFrame(
-        {"time": pd.to_timedelta([365.25, 730.5], unit="D"), "event": [1, 0], "age": [1.5, 2.5]}
-    )
+    table = pd.DataFrame({"time": pd.to_timedelta([365.25, 730.5], unit="D"), "event": [1, 0], "age": [1.5, 2.5]})
     assert read_table(table, "time", "event").y.time.tolist() == [1.0, 2.0]
     assert read_table(table, "time", "event", unit="days").y.time.tolist() == [365.25, 730.5]
 
@@ -162,9 +156,7 @@ def test_dates_become_durations_and_entry_years(coding):
     [("hours", 744), ("days", 31), ("weeks", 31 / 7), ("months", 31 * 12 / 365.25), ("years", 31 / 365.25)],
 )
 def test_dates_give_durations_in_the_unit_asked_for(unit, expected):
-    table = pd.DataFrame(
-        {"in": ["2001-01-01"] * 2, "out": ["2001-02-01"] * 2, "dead": [1, 0], "age": [1.5, 2.5]}
-    )
+    table = pd.DataFrame({"in": ["2001-01-01"] * 2, "out": ["2001-02-01"] * 2, "dead": [1, 0], "age": [1.5, 2.5]})
     data = read_table(table, event="dead", entry="in", exit="out", unit=unit)
     np.testing.assert_allclose(data.y.time, [expected, expected])
     assert data.unit == unit
@@ -204,9 +196,7 @@ def test_calendar_years_serve_as_entry_and_exit():
 
 
 def test_entry_beside_time_says_when_each_subject_entered():
-    data = read_table(
-        TABLE.assign(tx_date=["2001-01-01", "2002-01-01"] * 2), "years", "died", entry="tx_date"
-    )
+    data = read_table(TABLE.assign(tx_date=["2001-01-01", "2002-01-01"] * 2), "years", "died", entry="tx_date")
     assert data.y.time.tolist() == [1.5, 2.25, 4.0, 8.0]
     assert data.entry.tolist() == [2001, 2002, 2001, 2002]
     assert list(data.X.columns) == ["age", "sex"]
@@ -261,9 +251,7 @@ def test_encodings_are_told_by_their_marks(tmp_path, encoding):
 
 def test_quoted_texts_may_hold_delimiters_and_new_lines(tmp_path):
     path = tmp_path / "heart.csv"
-    path.write_text(
-        'years,died,cause\n1,1,"heart, left"\n2,0,"line one\nline two"\n3,1,"heart, left"\n-1,1,x\n'
-    )
+    path.write_text('years,died,cause\n1,1,"heart, left"\n2,0,"line one\nline two"\n3,1,"heart, left"\n-1,1,x\n')
     with pytest.raises(ValueError, match="negative in line 6"):  # the third row takes two lines
         read_table(path, "years", "died")
 
@@ -316,9 +304,7 @@ def test_parquet_files_are_read(tmp_path):
 
 def test_excel_files_are_read(tmp_path):
     pytest.importorskip("openpyxl")
-    TABLE.assign(tx=pd.to_datetime(["2001-01-01", "2002-01-01"] * 2)).to_excel(
-        tmp_path / "heart.xlsx", index=False
-    )
+    TABLE.assign(tx=pd.to_datetime(["2001-01-01", "2002-01-01"] * 2)).to_excel(tmp_path / "heart.xlsx", index=False)
     data = read_table(tmp_path / "heart.xlsx", "years", "died", entry="tx")
     check_is_table(data)
     assert data.entry.tolist() == [2001, 2002, 2001, 2002]
@@ -502,9 +488,7 @@ def test_columns_that_do_not_vary_are_left_out_with_the_reason(values, reason):
 
 def test_dates_and_durations_among_the_features_are_left_out_with_advice():
     dates = pd.date_range("2001-01-01", periods=40)
-    table = wide_table(
-        listed=dates, seen=dates.strftime("%d.%m.%Y"), wait=pd.to_timedelta(np.arange(40), unit="D")
-    )
+    table = wide_table(listed=dates, seen=dates.strftime("%d.%m.%Y"), wait=pd.to_timedelta(np.arange(40), unit="D"))
     dropped = read_table(table, "time", "event").report.dropped_columns
     assert "dates: turn it into a number" in dropped["listed"]
     assert "dates: turn it into a number" in dropped["seen"]
@@ -521,9 +505,7 @@ def test_numbers_with_a_few_words_among_them_are_left_out_with_the_words():
 def test_infinite_features_are_taken_as_missing_with_a_warning():
     values = np.linspace(1.5, 9.7, 40)
     values[3] = np.inf
-    with pytest.warns(
-        UserWarning, match=r"column dose is infinite in row 3 \(counted from 0\): taken as missing"
-    ):
+    with pytest.warns(UserWarning, match=r"column dose is infinite in row 3 \(counted from 0\): taken as missing"):
         data = read_table(wide_table(dose=values), "time", "event")
     assert np.flatnonzero(data.X["dose"].isna()).tolist() == [3]
 

@@ -173,10 +173,7 @@ def test_utf16_read_as_something_else_or_cut_short(write):
 def test_a_compressed_file_cut_short(write, ending, compress):
     whole = compress((CSV * 200).encode())
     message = refusal(write(whole[: len(whole) * 2 // 3], f"heart.csv{ending}"))
-    assert (
-        f"heart.csv{ending} is cut short or damaged: its {len(whole) * 2 // 3:,} bytes are not a whole"
-        in message
-    )
+    assert f"heart.csv{ending} is cut short or damaged: its {len(whole) * 2 // 3:,} bytes are not a whole" in message
     assert "download it again" in message
 
 
@@ -256,9 +253,7 @@ def test_missing_time_column(write):
 
 
 def test_missing_event_column(write):
-    assert "has no column 'status', which event= names. It has the columns" in refusal(
-        write(CSV), event="status"
-    )
+    assert "has no column 'status', which event= names. It has the columns" in refusal(write(CSV), event="status")
 
 
 def test_missing_header(write):
@@ -269,9 +264,7 @@ def test_missing_header(write):
 
 
 def test_one_row(write):
-    assert "has one row; nothing can be learnt or ranked with one subject" in refusal(
-        write("time,event,age\n1,1,40\n")
-    )
+    assert "has one row; nothing can be learnt or ranked with one subject" in refusal(write("time,event,age\n1,1,40\n"))
 
 
 def test_more_columns_than_rows():
@@ -372,15 +365,11 @@ def test_all_events_are_kept_and_said(write):
 
 
 def dates_csv(*rows):
-    return "in,out,event,age\n" + "".join(
-        f"{start},{end},{i % 2},{40 + i}\n" for i, (start, end) in enumerate(rows)
-    )
+    return "in,out,event,age\n" + "".join(f"{start},{end},{i % 2},{40 + i}\n" for i, (start, end) in enumerate(rows))
 
 
 def test_dates_in_two_formats(write):
-    path = write(
-        dates_csv(("2001-01-01", "2002-01-01"), ("2001-02-01", "2002-02-01"), ("01.03.2001", "2003-01-01"))
-    )
+    path = write(dates_csv(("2001-01-01", "2002-01-01"), ("2001-02-01", "2002-02-01"), ("01.03.2001", "2003-01-01")))
     message = refusal(path, entry="in", exit="out")
     assert "column 'in' has dates in two formats: '2001-01-01', but '01.03.2001' in line 4" in message
     assert "best as year-month-day" in message
@@ -409,9 +398,7 @@ def test_dates_that_are_none(write, wrong):
 
 def test_dates_of_eight_digits_that_are_none(write):
     path = write(dates_csv((20010101, 20020101), (20010230, 20020201), (20010301, 20030101)))
-    assert "column 'in' holds '20010230' in line 3; a date of the calendar" in refusal(
-        path, entry="in", exit="out"
-    )
+    assert "column 'in' holds '20010230' in line 3; a date of the calendar" in refusal(path, entry="in", exit="out")
 
 
 def test_dates_that_do_not_fit_the_given_format(write):
@@ -428,23 +415,14 @@ def test_dates_as_days_since_some_day(write):
 
 
 def test_missing_dates(write):
-    message = refusal(
-        write(dates_csv(("2001-01-01", "2002-01-01"), ("2001-02-01", ""))), entry="in", exit="out"
-    )
-    assert (
-        "column 'out' is missing in line 3. For a subject still followed, write the date of the last"
-        in message
-    )
-    message = refusal(
-        write(dates_csv(("2001-01-01", "2002-01-01"), ("", "2003-01-01"))), entry="in", exit="out"
-    )
+    message = refusal(write(dates_csv(("2001-01-01", "2002-01-01"), ("2001-02-01", ""))), entry="in", exit="out")
+    assert "column 'out' is missing in line 3. For a subject still followed, write the date of the last" in message
+    message = refusal(write(dates_csv(("2001-01-01", "2002-01-01"), ("", "2003-01-01"))), entry="in", exit="out")
     assert "column 'in' is missing in line 3. Write the date of entry" in message
 
 
 def test_exit_before_entry(write):
-    path = write(
-        dates_csv(("2001-01-01", "2002-01-01"), ("2001-02-11", "2001-02-01"), ("2001-03-01", "2003-01-01"))
-    )
+    path = write(dates_csv(("2001-01-01", "2002-01-01"), ("2001-02-11", "2001-02-01"), ("2001-03-01", "2003-01-01")))
     message = refusal(path, entry="in", exit="out")
     assert "the exit ('out') lies before the entry ('in') in line 3, by up to 10 days" in message
     assert "swapped" in message
@@ -520,16 +498,10 @@ def test_a_column_that_is_the_time_under_another_name(turn):
     table = patients(n=300)
     noise = np.random.default_rng(1).normal(0, 0.1, 300)
     data, message = noticed(table.assign(days_alive=turn * (365.25 * table["time"] + noise)))
-    assert (
-        "column days_alive may leak the outcome: alone it ranks the times nearly perfectly (C-index"
-        in message
-    )
+    assert "column days_alive may leak the outcome: alone it ranks the times nearly perfectly (C-index" in message
     assert f"C-index {1 if turn == 1 else 0}.000" in message
     assert "days_alive" in data.X
-    assert (
-        read_table(table.assign(days_alive=table["time"]), "time", "event", drop="days_alive").report.warnings
-        == ()
-    )
+    assert read_table(table.assign(days_alive=table["time"]), "time", "event", drop="days_alive").report.warnings == ()
 
 
 @pytest.mark.parametrize("words", [("Deceased", "Alive"), (1, 0), (True, False)])
@@ -547,9 +519,7 @@ def test_a_column_that_is_known_for_one_kind_of_rows_only(kind):
     table = patients(n=300)
     rng = np.random.default_rng(2)
     known = table["event"] if kind == "events" else ~table["event"]
-    _, message = noticed(
-        table.assign(cause=np.where(known, rng.choice(["heart", "lung", "other"], 300), None))
-    )
+    _, message = noticed(table.assign(cause=np.where(known, rng.choice(["heart", "lung", "other"], 300), None)))
     assert f"column cause may leak the outcome: it is known only for {kind} (" in message
 
 
@@ -583,20 +553,13 @@ def test_concordance_of_the_leak_check_equals_a_count_of_all_pairs():
 def test_a_million_categories():
     n = 1_000_001
     code = pd.Series(np.arange(n) % 1_000_000).map("C{}".format)  # one of them twice, so no identifier
-    table = pd.DataFrame(
-        {"time": np.arange(n) % 97 + 1.5, "event": np.arange(n) % 3 == 0, "age": np.arange(n) % 50}
-    )
+    table = pd.DataFrame({"time": np.arange(n) % 97 + 1.5, "event": np.arange(n) % 3 == 0, "age": np.arange(n) % 50})
     data = read_table(table.assign(code=code), "time", "event")
     assert list(data.X.columns) == ["age"]
     reason = data.report.dropped_columns["code"]
-    assert (
-        "it has 1,000,000 categories in 1,000,001 rows: too many to learn from. Group them into fewer"
-        in reason
-    )
+    assert "it has 1,000,000 categories in 1,000,001 rows: too many to learn from. Group them into fewer" in reason
     message = refusal(table.assign(code=code.astype("category")), categorical=["code"])
-    assert (
-        "column 'code', which you ask to keep, has 1,000,000 categories; at most 1,000 are taken" in message
-    )
+    assert "column 'code', which you ask to keep, has 1,000,000 categories; at most 1,000 are taken" in message
 
 
 # ---------------------------------------------------------------- spreadsheets and Parquet
@@ -607,9 +570,7 @@ def workbook(tmp_path):
     pytest.importorskip("openpyxl")
     path = tmp_path / "heart.xlsx"
     with pd.ExcelWriter(path) as writer:
-        pd.DataFrame({"Notes": ["made in 2023", "see codebook"]}).to_excel(
-            writer, sheet_name="Read me", index=False
-        )
+        pd.DataFrame({"Notes": ["made in 2023", "see codebook"]}).to_excel(writer, sheet_name="Read me", index=False)
         patients(n=20).to_excel(writer, sheet_name="Patients", index=False)
         pd.DataFrame().to_excel(writer, sheet_name="Blank", index=False)
     return path
@@ -625,10 +586,7 @@ def test_an_excel_sheet_that_is_not_the_first(workbook):
 
 def test_an_excel_sheet_that_is_not_there_or_blank(workbook):
     message = refusal(workbook, sheet="patient")
-    assert (
-        "no sheet 'patient' (did you mean 'Patients'?). Its sheets are 'Read me', 'Patients', 'Blank'"
-        in message
-    )
+    assert "no sheet 'patient' (did you mean 'Patients'?). Its sheets are 'Read me', 'Patients', 'Blank'" in message
     assert "sheet 'Blank' of heart.xlsx is empty" in refusal(workbook, sheet="Blank")
     assert "has no column 'time'" in refusal(workbook, sheet=0)
 
@@ -665,8 +623,6 @@ def test_a_parquet_file_with_nested_columns(tmp_path):
 
 def test_a_polars_frame_with_nested_columns():
     polars = pytest.importorskip("polars")
-    frame = polars.DataFrame(
-        {"time": [1.0, 2.0], "event": [1, 0], "labs": [[1, 2], [3]], "donor": [{"age": 1}] * 2}
-    )
+    frame = polars.DataFrame({"time": [1.0, 2.0], "event": [1, 0], "labs": [[1, 2], [3]], "donor": [{"age": 1}] * 2})
     assert "column 'labs' is nested" in refusal(frame)
     assert "column 'donor' is nested" in refusal(frame, drop="labs")

@@ -327,10 +327,7 @@ def test_race_insurance_geography_and_centre_are_subgroups(dataset, hearts):
 def test_a_column_known_for_events_only_is_pointed_at(tmp_path):
     patients = small(800).assign(NEW_COLUMN=np.where(np.arange(800) % 2, 1.0 + np.arange(800) % 5, np.nan))
     dataset = read(tmp_path, patients)
-    assert any(
-        warning.startswith("NEW_COLUMN is known for 100% of events, 0%")
-        for warning in dataset.report.warnings
-    )
+    assert any(warning.startswith("NEW_COLUMN is known for 100% of events, 0%") for warning in dataset.report.warnings)
 
 
 def test_quotes_accents_and_padding_do_no_harm(tmp_path):
@@ -419,9 +416,7 @@ def test_a_truncated_line_is_named(tmp_path):
     lines = data.read_bytes().splitlines(keepends=True)
     lines[7] = b"\t".join(lines[7].split(b"\t")[:40]) + b"\r\n"
     data.write_bytes(b"".join(lines))
-    with pytest.raises(
-        ValueError, match=rf"line 8: 40 fields, but THORACIC_DATA\.htm names {columns} columns"
-    ):
+    with pytest.raises(ValueError, match=rf"line 8: 40 fields, but THORACIC_DATA\.htm names {columns} columns"):
         read_star(tmp_path)
 
 
@@ -448,9 +443,7 @@ def test_names_of_another_release(tmp_path):
     patients = small()
     data = made_up.write_text(tmp_path, patients)
     made_up.write_names(data.with_suffix(".htm"), list(patients.columns[:-2]))
-    with pytest.raises(
-        ValueError, match=rf"has {patients.shape[1]} fields in its first lines.*different releases"
-    ):
+    with pytest.raises(ValueError, match=rf"has {patients.shape[1]} fields in its first lines.*different releases"):
         read_star(tmp_path)
 
 

@@ -1,4 +1,4 @@
-from itertools import combinations, permutations
+from itertools import combinations, pairwise, permutations
 from math import comb, log2
 
 import numpy as np
@@ -26,9 +26,7 @@ def test_ndcg_and_dcg_equal_scikit_learn_with_ties(cohort, k):
     k = min(k, len(scores))
     assert dcg_score(relevance, scores, k) == pytest.approx(sklearn_metrics.dcg_score([relevance], [scores], k=k))
     if max(relevance) > 0:
-        assert ndcg_score(relevance, scores, k) == pytest.approx(
-            sklearn_metrics.ndcg_score([relevance], [scores], k=k)
-        )
+        assert ndcg_score(relevance, scores, k) == pytest.approx(sklearn_metrics.ndcg_score([relevance], [scores], k=k))
 
 
 def test_ndcg_without_ties_equals_the_sum_written_out():
@@ -41,12 +39,8 @@ def enumerated(relevance, scores, k, waitlist):
     """Mean over every waitlist and every order of the ties of Σ d(i)·relevance, by brute force."""
     lists = []
     for members in combinations(range(len(scores)), waitlist):
-        orders = [
-            order for order in permutations(members) if all(scores[a] >= scores[b] for a, b in zip(order, order[1:], strict=False))
-        ]
-        lists.append(
-            np.mean([sum(relevance[m] / log2(i + 2) for i, m in enumerate(order[:k])) for order in orders])
-        )
+        orders = [order for order in permutations(members) if all(scores[a] >= scores[b] for a, b in pairwise(order))]
+        lists.append(np.mean([sum(relevance[m] / log2(i + 2) for i, m in enumerate(order[:k])) for order in orders]))
     return np.mean(lists)
 
 

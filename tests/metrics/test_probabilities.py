@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from conftest import cohort
 from sksurv.metrics import brier_score as sksurv_brier
 from sksurv.metrics import cumulative_dynamic_auc
 from sksurv.metrics import integrated_brier_score as sksurv_integrated
 
 import lifeyears as ly
+from conftest import cohort
 from lifeyears.curves import product_limit
 from lifeyears.metrics import auc_at, brier_score, calibration, concordance_index, integrated_brier_score
 
@@ -71,7 +71,7 @@ def test_brier_by_hand():
 
 
 def test_undefined_requests_are_refused(continuous):
-    train, test, risk, curves = continuous
+    _, test, risk, curves = continuous
     with pytest.raises(ValueError, match="nobody is followed beyond"):
         auc_at(test, -risk, 99.0)
     with pytest.raises(ValueError, match="no event is seen by"):

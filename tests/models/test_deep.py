@@ -3,9 +3,9 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import cohort
 
 import lifeyears as ly
+from conftest import cohort
 from lifeyears.models import DeepHit, DeepSurv
 from lifeyears.models._deephit import time_bins
 

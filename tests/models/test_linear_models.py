@@ -5,13 +5,13 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import cohort
 from lifelines import CoxPHFitter, WeibullAFTFitter
 from scipy.integrate import quad
 from sklearn.exceptions import ConvergenceWarning
 from sksurv.linear_model import CoxPHSurvivalAnalysis
 
 import lifeyears as ly
+from conftest import cohort
 from lifeyears.models import Cox, KaplanMeier, WeibullAFT
 from lifeyears.models._partial_likelihood import PartialLikelihood, RiskSets
 
@@ -26,7 +26,9 @@ def test_kaplan_meier_equals_r(X, y, patients, from_r):
 
 def test_kaplan_meier_is_the_same_for_all_and_predicts_its_area(X, y):
     km = KaplanMeier(tau=6).fit(X, y)
-    area, _ = quad(lambda t: km.predict_curves(X[:1], [t]).survival[0, 0], 0, 6, points=np.arange(0.25, 6, 0.25), limit=500)
+    area, _ = quad(
+        lambda t: km.predict_curves(X[:1], [t]).survival[0, 0], 0, 6, points=np.arange(0.25, 6, 0.25), limit=500
+    )
     assert km.predict(X) == pytest.approx(np.full(len(X), area), abs=1e-9)
 
 
@@ -119,15 +121,18 @@ def test_weibull_equals_lifelines(X, y, penalizer):
     assert np.log(ours.shape_) == pytest.approx(theirs.params_["rho_"]["Intercept"], abs=1e-5)
     assert ours.log_likelihood_ / len(y) == pytest.approx(theirs.score(table), rel=1e-6)
     times = [1.0, 5.0, 10.0]
-    assert ours.predict_curves(X[:5], times).survival.T == pytest.approx(
-        theirs.predict_survival_function(X[:5], times=times).to_numpy(), abs=1e-5
+    assert (
+        pytest.approx(theirs.predict_survival_function(X[:5], times=times).to_numpy(), abs=1e-5)
+        == ours.predict_curves(X[:5], times).survival.T
     )
 
 
 def test_weibull_expected_life_is_the_area_under_its_curve(X, y):
     for tau in (0.5, 5.0, 40.0):
         aft = WeibullAFT(tau=tau).fit(X, y)
-        area = [quad(lambda t, r=row: aft.predict_curves(r, [t]).survival[0, 0], 0, tau)[0] for row in (X[:1], X[1:2])]
+        area = [
+            quad(lambda t, r=row, m=aft: m.predict_curves(r, [t]).survival[0, 0], 0, tau)[0] for row in (X[:1], X[1:2])
+        ]
         assert aft.predict(X[:2]) == pytest.approx(area, abs=1e-6)
         assert aft.predict_curves(X[:2]).restricted_mean(tau) == pytest.approx(area, abs=2e-3)
 

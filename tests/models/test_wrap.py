@@ -5,7 +5,6 @@ import lifelines
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import cohort
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
@@ -13,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sksurv import ensemble, linear_model, svm
 
 import lifeyears as ly
+from conftest import cohort
 from lifeyears.models import Cox, KaplanMeier, WeibullAFT, wrap
 
 TIMES = np.array([1.0, 4.0, 9.0])
@@ -76,8 +76,9 @@ def test_fitted_models_can_be_used_at_once(table):
     ours = Cox(alpha=0.1).fit(X, y)
     assert wrap(theirs).predict(X) == pytest.approx(ours.predict(X), abs=1e-2)
     fitter = lifelines.WeibullAFTFitter().fit(X.assign(t=y.time, e=y.event), "t", "e")
-    assert wrap(fitter).predict_curves(X, TIMES).survival.T == pytest.approx(
-        fitter.predict_survival_function(X, times=TIMES).to_numpy()
+    assert (
+        pytest.approx(fitter.predict_survival_function(X, times=TIMES).to_numpy())
+        == wrap(fitter).predict_curves(X, TIMES).survival.T
     )
     pipe = make_pipeline(StandardScaler(), Cox()).fit(X, y)
     assert wrap(pipe).predict_curves(X, TIMES).survival == pytest.approx(

@@ -139,9 +139,7 @@ def _read(name: str, entry: dict[str, Any]) -> pd.DataFrame:
             f"SurvSet {release} has no data set {name!r}, though {CHECKED_WITH} had. "
             f'Install that one with: pip install "SurvSet=={CHECKED_WITH}"'
         )
-    with (
-        warnings.catch_warnings()
-    ):  # SurvSet's files are pickles that name numpy's modules by their old paths
+    with warnings.catch_warnings():  # SurvSet's files are pickles that name numpy's modules by their old paths
         warnings.simplefilter("ignore", DeprecationWarning)
         raw = loader.load_dataset(ds_name=name)["df"].reset_index(drop=True)
     found = {column[4:] for column in raw.columns}
@@ -162,7 +160,6 @@ def _features(raw: pd.DataFrame, entry: dict[str, Any]) -> tuple[pd.DataFrame, d
     left_out: dict[str, str] = dict(entry.get("left_out", {}))
     numeric = [column for column in raw.columns if column.startswith("num_") and column[4:] not in left_out]
     numbers = raw[numeric].astype(float).rename(columns=lambda column: column[4:])
-
     varies = (numbers.max() > numbers.min()).to_numpy()  # far quicker than nunique over thousands of columns
     dropped = left_out | dict.fromkeys(map(str, numbers.columns[~varies]), "one value only")
     numbers = numbers.loc[:, varies]

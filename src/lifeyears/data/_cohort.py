@@ -94,16 +94,13 @@ def cohort_summary(y: Any, X: Any = None) -> CohortSummary:
     if X is not None:
         features = _features(X)
         if len(features) != len(y):
-            raise ValueError(
-                f"X has {len(features)} rows and y has {len(y)}: one row of each a subject is expected"
-            )
+            raise ValueError(f"X has {len(features)} rows and y has {len(y)}: one row of each a subject is expected")
         cohort["Total features"] = features.shape[1]
         cohort["Categorical features"] = sum(map(_is_categorical, features.dtypes))
     groups = {"Entire cohort": y.time, "Observed": y.time[y.event], "Censored": y.time[~y.event]}
     levels = list(QUANTILES.values())
     followup = {
-        name: np.quantile(time, levels) if len(time) else np.full(len(levels), np.nan)
-        for name, time in groups.items()
+        name: np.quantile(time, levels) if len(time) else np.full(len(levels), np.nan) for name, time in groups.items()
     }
     return CohortSummary(pd.DataFrame([cohort]), pd.DataFrame(followup, index=list(QUANTILES)))
 
@@ -124,8 +121,6 @@ def _is_categorical(dtype: Any) -> bool:
         isinstance(dtype, pd.CategoricalDtype)
         or types.is_bool_dtype(dtype)
         or not (
-            types.is_numeric_dtype(dtype)
-            or types.is_datetime64_any_dtype(dtype)
-            or types.is_timedelta64_dtype(dtype)
+            types.is_numeric_dtype(dtype) or types.is_datetime64_any_dtype(dtype) or types.is_timedelta64_dtype(dtype)
         )
     )

@@ -45,8 +45,7 @@ class DataReport:
         lines += [f"  {count:,} rows dropped: {reason}" for reason, count in self.dropped_rows.items()]
         lines += [f"  column {name} left out: {why}" for name, why in self.dropped_columns.items()]
         lines += [
-            f"  {count:,} implausible values of {name} set to missing"
-            for name, count in self.filtered_values.items()
+            f"  {count:,} implausible values of {name} set to missing" for name, count in self.filtered_values.items()
         ]
         lines += [f"  look: {warning}" for warning in self.warnings]
         return "\n".join(lines)

@@ -73,9 +73,7 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         }
         self.numeric_ = [name for name in table.columns if name not in self.categories_]
         values = self._numbers(table)
-        self.empty_ = [
-            name for name, column in zip(self.numeric_, values.T, strict=True) if np.isnan(column).all()
-        ]
+        self.empty_ = [name for name, column in zip(self.numeric_, values.T, strict=True) if np.isnan(column).all()]
         known = np.where(np.isnan(values).all(axis=0), 0.0, values)  # an empty column carries nothing: all zero
         self.median_ = np.nanmedian(known, axis=0) if values.size else np.zeros(values.shape[1])
         filled = np.where(np.isnan(known), self.median_, known)

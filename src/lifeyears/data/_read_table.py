@@ -173,15 +173,11 @@ def _check_request(
     roles: dict[str, str] = {}
     for role, column in (("time", time), ("event", event), ("entry", entry), ("exit", exit)):
         if column is not None and column in roles:
-            raise ValueError(
-                f"{roles[column]}= and {role}= both name the column {column!r}; each needs its own"
-            )
+            raise ValueError(f"{roles[column]}= and {role}= both name the column {column!r}; each needs its own")
         if column is not None:
             roles[column] = role
     if exit is not None and unit is not None and unit not in DAYS_IN:
-        raise ValueError(
-            f"unit must be one of {listed(DAYS_IN)} when the time comes from dates; got {unit!r}"
-        )
+        raise ValueError(f"unit must be one of {listed(DAYS_IN)} when the time comes from dates; got {unit!r}")
     if decimal not in (None, ".", ","):
         raise ValueError(f"decimal must be '.' or ','; got {decimal!r}")
     if horizon is not None and not (np.isfinite(horizon) and horizon > 0):

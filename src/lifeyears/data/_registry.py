@@ -121,5 +121,3 @@ def _censoring_curves(cut: np.ndarray, rates: np.ndarray, times: np.ndarray) -> 
     """G(t|x): not yet lost, and the study not yet over."""
     times = np.asarray(times, dtype=float)
     return SurvivalCurves(times, np.exp(-np.multiply.outer(rates, times)) * (times < cut[:, None]))
-
-

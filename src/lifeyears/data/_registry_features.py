@@ -162,7 +162,9 @@ SUBGROUPS: tuple[Choice, ...] = (
         (0.85, 0.09, 0.04, 0.01, 0.01),
         (0.59, 0.25, 0.11, 0.04, 0.01),
     ),
-    Choice("insurance", ("private", "medicare", "medicaid", "other"), (0.68, 0.18, 0.09, 0.05), (0.45, 0.35, 0.16, 0.04)),
+    Choice(
+        "insurance", ("private", "medicare", "medicaid", "other"), (0.68, 0.18, 0.09, 0.05), (0.45, 0.35, 0.16, 0.04)
+    ),
     Choice(
         "region",
         tuple(str(number) for number in range(1, 12)),

@@ -134,10 +134,10 @@ class Levels:
     tilt: float = -0.096  # of the transplants' years, per decade
     early: float = -1.792
     early_per_decade: float = -0.205
-    late: float = -0.948
+    late: float = -0.938
     late_per_decade: float = -0.16
     shape: float = 1.792
-    dropout: float = -1.478  # log of the chance in ten years
+    dropout: float = -1.49  # log of the chance in ten years
     dropout_per_decade: float = 0.0
 
 

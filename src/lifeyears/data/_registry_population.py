@@ -113,9 +113,7 @@ def match(recipients: pd.DataFrame, donors: pd.DataFrame, year: np.ndarray, rng:
     same = table["donor_blood_group"].astype(str).to_numpy() == table["blood_group"].astype(str).to_numpy()
     table["blood_match"] = _category(np.where(same, "identical", "compatible"), ("identical", "compatible"))
     pairs = table["donor_sex"].astype(str) + " to " + table["sex"].astype(str)
-    table["sex_match"] = _category(
-        pairs, ("male to male", "male to female", "female to male", "female to female")
-    )
+    table["sex_match"] = _category(pairs, ("male to male", "male to female", "female to male", "female to female"))
     table["centre"] = pd.Categorical.from_codes(centre, [f"C{number:03d}" for number in range(N_CENTRES)])
     return table
 

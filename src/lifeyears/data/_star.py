@@ -96,9 +96,7 @@ def read_star(
     release = find_release(folder)
     chosen = Transplants(organ, float(min_age), *OUTCOMES[outcome], file=release.data.name)
     needed = {AGE, DATE, PATIENT, TRANSPLANT, *ORGANS, *OUTCOMES[outcome]}
-    contents = read_release(
-        release, lambda name: name in needed or why_left_out(name) is None, chosen.choose, encoding
-    )
+    contents = read_release(release, lambda name: name in needed or why_left_out(name) is None, chosen.choose, encoding)
     chosen.raise_if_none()
     frame = chosen.once(contents.frame)
     y = chosen.outcome(frame)
@@ -161,9 +159,7 @@ class _Columns:
             known = self._features[name].notna().to_numpy()
             events, censored = known[y.event].mean(), known[~y.event].mean()
             if events - censored > apart:
-                found.append(
-                    f"{name} is known for {events:.0%} of events, {censored:.0%} of censored: a leak?"
-                )
+                found.append(f"{name} is known for {events:.0%} of events, {censored:.0%} of censored: a leak?")
         return found
 
     def _add(self, name: str, column: pd.Series) -> None:
@@ -179,9 +175,7 @@ class _Columns:
             self._add_codes(name, column, self._features)
 
     def _add_codes(self, name: str, column: pd.Series, into: dict[str, pd.Series]) -> None:
-        import pandas as pd
-
-        self._keep(name, pd.Series(codes(column, missing_codes(name))), into)
+        self._keep(name, codes(column, missing_codes(name)), into)
 
     def _add_measurement(self, name: str, column: pd.Series) -> None:
         values, unreadable = numbers(column)

@@ -130,7 +130,5 @@ def plausible_range(name: str) -> tuple[float, float] | None:
 
 def missing_codes(name: str) -> frozenset[str]:
     """Give the codes that stand for an unknown value in this column."""
-    found: Iterable[frozenset[str]] = (
-        codes for pattern, codes in MISSING_CODES if re.fullmatch(pattern, name)
-    )
+    found: Iterable[frozenset[str]] = (codes for pattern, codes in MISSING_CODES if re.fullmatch(pattern, name))
     return MISSING_EVERYWHERE.union(*found)

@@ -47,9 +47,7 @@ def find_release(folder: str | Path) -> Release:
     """
     folder = Path(folder)
     if folder.is_file():
-        raise ValueError(
-            f"{folder} is a file; read_star takes the folder of the release, here {folder.parent}"
-        )
+        raise ValueError(f"{folder} is a file; read_star takes the folder of the release, here {folder.parent}")
     if not folder.is_dir():
         raise FileNotFoundError(f"there is no folder {folder}. read_star takes the folder of a STAR release")
     files = sorted(path for path in folder.rglob("*") if path.is_file())
@@ -185,9 +183,7 @@ def _gather(path: Path, pieces: Iterator[pd.DataFrame], wanted: Callable, choose
         raise ValueError(f"{path} has no rows; copy it again from the release")
     if not kept:
         return Contents(pd.DataFrame(), names, [])
-    return Contents(
-        pd.DataFrame({name: _joined([rows[name] for rows in kept]) for name in kept[0]}), names, []
-    )
+    return Contents(pd.DataFrame({name: _joined([rows[name] for rows in kept]) for name in kept[0]}), names, [])
 
 
 def _joined(pieces: list[pd.Series]) -> pd.Series:
@@ -198,7 +194,9 @@ def _joined(pieces: list[pd.Series]) -> pd.Series:
     if not isinstance(pieces[0].dtype, pd.CategoricalDtype):
         return pd.concat(pieces, ignore_index=True)
     # A piece without a single value has categories of no particular type, which union_categoricals refuses.
-    plain = [piece.cat.rename_categories(piece.cat.categories.astype(object)) for piece in pieces]
+    plain = [
+        pd.Categorical.from_codes(piece.cat.codes, categories=piece.cat.categories.astype(object)) for piece in pieces
+    ]
     return pd.Series(union_categoricals(plain))
 
 

@@ -58,9 +58,7 @@ class Transplants:
         if self.rows_kept:
             return
         if self.organ not in self.organs:
-            found = (
-                ", ".join(f"{organ} in {count:,}" for organ, count in self.organs.most_common(8)) or "nothing"
-            )
+            found = ", ".join(f"{organ} in {count:,}" for organ, count in self.organs.most_common(8)) or "nothing"
             raise ValueError(
                 f"{self.file} has no transplants of organ {self.organ}: of its {self.rows_read:,} rows, "
                 f"ORGAN (else WL_ORG) is {found}. Choose another organ, or check that it is the thoracic file"
@@ -90,9 +88,7 @@ class Transplants:
         later = int((frame[PATIENT].notna() & frame[PATIENT].duplicated()).sum())
         if not later:
             return []
-        return [
-            f"{later:,} rows are a patient's second or later transplant; splits by row may share patients"
-        ]
+        return [f"{later:,} rows are a patient's second or later transplant; splits by row may share patients"]
 
     def _check_columns(self, rows: pd.DataFrame) -> None:
         absent = [name for name in (AGE, DATE, self.time, self.status) if name not in rows]
@@ -109,7 +105,6 @@ class Transplants:
         organ = np.full(len(rows), "", dtype=object)
         for name in ORGANS:
             if name in rows:
-                said = codes(rows[name], missing_codes(name))
-                texts = np.append(np.asarray(said.categories, dtype=object), "")[said.codes]
-                organ = np.where(organ == "", texts, organ)
+                said = codes(rows[name], missing_codes(name)).astype(object).fillna("").to_numpy()
+                organ = np.where(organ == "", said, organ)
         return organ

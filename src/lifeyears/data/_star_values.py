@@ -25,12 +25,10 @@ def numbers(column: pd.Series) -> tuple[np.ndarray, int]:
     texts = [_text(value) for value in values]
     known = np.array([text is not None for text in texts], dtype=bool)
     floats = np.array([float(text) if text and _is_number(text) else np.nan for text in texts])
-    return _spread(floats, rows, np.nan), int(
-        np.count_nonzero(_spread(known & np.isnan(floats), rows, False))
-    )
+    return _spread(floats, rows, np.nan), int(np.count_nonzero(_spread(known & np.isnan(floats), rows, False)))
 
 
-def codes(column: pd.Series, missing: frozenset[str]) -> pd.Categorical:
+def codes(column: pd.Series, missing: frozenset[str]) -> pd.Series:
     """Make categories of text, in order (numeric for numeric codes), without the codes that mean missing."""
     import pandas as pd
 
@@ -40,7 +38,7 @@ def codes(column: pd.Series, missing: frozenset[str]) -> pd.Categorical:
     order = sorted(seen, key=(lambda text: (float(text), text)) if all(map(_is_number, seen)) else None)
     place = {text: position for position, text in enumerate(order)}
     positions = np.array([place.get(text, -1) if text is not None else -1 for text in texts], dtype=int)
-    return pd.Categorical.from_codes(_spread(positions, rows, -1), categories=pd.Index(order))
+    return pd.Series(pd.Categorical.from_codes(_spread(positions, rows, -1), categories=pd.Index(order)))
 
 
 def dates(column: pd.Series) -> pd.Series:

@@ -38,9 +38,7 @@ def _plain(column: pd.Series, source: SourceTable) -> pd.Series:
     if types.is_datetime64_any_dtype(column.dtype) or types.is_timedelta64_dtype(column.dtype):
         return column
     if types.is_complex_dtype(column.dtype):
-        raise ValueError(
-            f"{source.label}: column {column.name!r} holds complex numbers. Leave it out with drop="
-        )
+        raise ValueError(f"{source.label}: column {column.name!r} holds complex numbers. Leave it out with drop=")
     if types.is_numeric_dtype(column.dtype):
         if isinstance(column.dtype, np.dtype):
             return column if column.dtype.kind != "f" else column.astype(float)
@@ -100,12 +98,8 @@ def _categories(values: pd.Categorical, column: pd.Series) -> pd.Series:
     if not values.ordered and not pd.api.types.is_numeric_dtype(known.dtype):  # 2 comes before 10
         distinct.sort()
     categories = pd.Index(distinct, dtype=object)
-    codes = np.append(categories.get_indexer(texts), -1)[
-        values.codes
-    ]  # code -1, missing, takes the -1 at the end
-    return _series(
-        pd.Categorical.from_codes(codes, categories=categories, ordered=bool(values.ordered)), column
-    )
+    codes = np.append(categories.get_indexer(texts), -1)[values.codes]  # code -1, missing, takes the -1 at the end
+    return _series(pd.Categorical.from_codes(codes, categories=categories, ordered=bool(values.ordered)), column)
 
 
 def _series(values: Any, column: pd.Series) -> pd.Series:

@@ -102,9 +102,7 @@ def _text_of_whole_dates(column: pd.Series) -> pd.Series:
     return pd.Series(pd.Categorical(texts), index=column.index, name=column.name)
 
 
-def _day_first(
-    source: SourceTable, columns: dict[str, pd.Series], texts: dict[str, list[str]]
-) -> bool | None:
+def _day_first(source: SourceTable, columns: dict[str, pd.Series], texts: dict[str, list[str]]) -> bool | None:
     """Whether 03/05/2010 is the third of May: by what some row shows; True if no row needs it."""
     shown: dict[bool, tuple[str, str]] = {}
     undecided = None

@@ -28,11 +28,7 @@ def decoded(data: bytes, label: str, encoding: str | None) -> tuple[str, list[st
             ) from None
         except UnicodeDecodeError as error:
             found = mark or wide
-            advice = (
-                f"It looks like {found}: leave encoding out"
-                if found
-                else "Leave encoding out to have it guessed"
-            )
+            advice = f"It looks like {found}: leave encoding out" if found else "Leave encoding out to have it guessed"
             raise ValueError(f"{label} is not {encoding}: {_place(data, error)}. {advice}") from None
         if "\0" in text:
             raise ValueError(
@@ -60,9 +56,7 @@ def decoded(data: bytes, label: str, encoding: str | None) -> tuple[str, list[st
             f"the encoding of {label} cannot be told: it is not UTF-8 ({place}) and not Windows-1252 "
             f"({_place(data, error)}). Pass encoding=, for example 'cp1250', 'cp437' or 'shift_jis'"
         ) from None
-    return text, [
-        f"the text is not UTF-8 ({place}) and was read as cp1252: if letters look wrong, pass encoding="
-    ]
+    return text, [f"the text is not UTF-8 ({place}) and was read as cp1252: if letters look wrong, pass encoding="]
 
 
 def _wide_encoding(data: bytes) -> str | None:

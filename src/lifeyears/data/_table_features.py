@@ -78,11 +78,7 @@ def _no_use(column: pd.Series) -> str | None:
         return None
     value = known.iloc[0]
     if len(known) == len(column):
-        return (
-            f"it has one value, {value!r}, in all rows"
-            if isinstance(value, str)
-            else f"it is {value} in all rows"
-        )
+        return f"it has one value, {value!r}, in all rows" if isinstance(value, str) else f"it is {value} in all rows"
     share = 1 - len(known) / len(column)
     return f"it has one value, {value}, and is else missing ({share:.0%}): if blank means no, write no"
 
@@ -143,9 +139,7 @@ def _refuse_too_many(source: SourceTable, column: pd.Series) -> None:
 
 
 def _all_different_whole_numbers(values: np.ndarray) -> bool:
-    return bool(np.all(np.isfinite(values)) and np.all(values % 1 == 0)) and len(np.unique(values)) == len(
-        values
-    )
+    return bool(np.all(np.isfinite(values)) and np.all(values % 1 == 0)) and len(np.unique(values)) == len(values)
 
 
 def _different_by_design(values: np.ndarray) -> bool:
@@ -155,9 +149,7 @@ def _different_by_design(values: np.ndarray) -> bool:
 
 def _codes_of_one_length(values: np.ndarray) -> bool:
     """Record numbers have six digits or more, all the same number of them; measurements seldom do."""
-    return bool(
-        len(values) >= _FEW_ROWS and values.min() >= 1e5 and len(np.unique(np.floor(np.log10(values)))) == 1
-    )
+    return bool(len(values) >= _FEW_ROWS and values.min() >= 1e5 and len(np.unique(np.floor(np.log10(values)))) == 1)
 
 
 def _may_be_identifier(column: pd.Series) -> bool:

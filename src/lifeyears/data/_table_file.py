@@ -31,9 +31,7 @@ _COMPRESSED: dict[str, tuple[bytes, Callable[[bytes], bytes]]] = {
 }
 _COMPRESSED_ENDINGS = (".gz", ".bz2", ".xz", ".zip")
 _MOST_SHEETS = 20  # looked into for the columns that are asked for
-_SMALLEST_IN_TRANSPORT = (
-    1e-77  # their floats are IBM's, and pandas gives a zero the smallest exponent of these
-)
+_SMALLEST_IN_TRANSPORT = 1e-77  # their floats are IBM's, and pandas gives a zero the smallest exponent of these
 _SAS_DATE_FORMATS = ("DATE", "DDMMYY", "MMDDYY", "YYMMDD", "E8601DA", "WORDDAT", "JULIAN")
 
 
@@ -64,9 +62,7 @@ def read_file_table(path: str | os.PathLike[str], options: ReadingOptions) -> So
         return _sas(data, label, "sas7bdat" if ending == ".sas7bdat" else "xport", options.encoding)
     if ending == ".dta" or data.startswith(b"<stata_dta>"):
         return _stata(data, label)
-    return read_text_table(
-        data, label, delimiter=options.delimiter, encoding=options.encoding, decimal=options.decimal
-    )
+    return read_text_table(data, label, delimiter=options.delimiter, encoding=options.encoding, decimal=options.decimal)
 
 
 def table_name(path: str | os.PathLike[str]) -> str:
@@ -79,9 +75,7 @@ def table_name(path: str | os.PathLike[str]) -> str:
 
 def _bytes_of(path: Path) -> bytes:
     if path.is_dir():
-        inside = sorted(
-            entry.name for entry in path.iterdir() if entry.is_file() and not entry.name.startswith(".")
-        )
+        inside = sorted(entry.name for entry in path.iterdir() if entry.is_file() and not entry.name.startswith("."))
         holds = f"It holds {listed(inside, most=5)}: name one of them" if inside else "It holds no files"
         raise IsADirectoryError(f"{path} is a folder; read_table reads one file. {holds}")
     try:
@@ -123,9 +117,7 @@ def _from_zip(data: bytes, name: str) -> tuple[bytes, str]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = [entry for entry in archive.namelist() if not entry.endswith("/")]
-            if {"[Content_Types].xml", "mimetype"} & set(
-                members
-            ):  # an Excel or OpenDocument file is a zip file too
+            if {"[Content_Types].xml", "mimetype"} & set(members):  # an Excel or OpenDocument file is a zip file too
                 return data, name
             members = [entry for entry in members if not entry.startswith("__MACOSX")]
             if len(members) != 1:
@@ -226,9 +218,7 @@ def _transport_values(frame: pd.DataFrame, formats: dict[str, str]) -> pd.DataFr
 
 
 def _excel(data: bytes, label: str, ending: str, options: ReadingOptions) -> SourceTable:
-    package, module = {".xls": ("xlrd", "xlrd"), ".ods": ("odfpy", "odf")}.get(
-        ending, ("openpyxl", "openpyxl")
-    )
+    package, module = {".xls": ("xlrd", "xlrd"), ".ods": ("odfpy", "odf")}.get(ending, ("openpyxl", "openpyxl"))
     _need(package, "Excel files" if package == "openpyxl" else f"{ending} files", module)
     with _reading(label, "an Excel file"):
         book = pd.ExcelFile(io.BytesIO(data))

@@ -38,9 +38,7 @@ def _sample(y: Outcome) -> np.ndarray:
     chosen = []
     for kind in (y.event, ~y.event):
         rows = np.flatnonzero(kind)
-        chosen.append(
-            rows if len(rows) <= _MOST_ROWS // 2 else draw.choice(rows, _MOST_ROWS // 2, replace=False)
-        )
+        chosen.append(rows if len(rows) <= _MOST_ROWS // 2 else draw.choice(rows, _MOST_ROWS // 2, replace=False))
     return np.sort(np.concatenate(chosen))
 
 
@@ -73,9 +71,7 @@ def _ranks_alone(column: pd.Series, y: Outcome, pairs: tuple[np.ndarray, np.ndar
     event = y.event[known]
     if known.sum() < _FEWEST_ROWS or event.sum() < _FEWEST_EVENTS:
         return None
-    values = (
-        column.cat.codes.to_numpy().astype(float) if is_category(column) else column.to_numpy(dtype=float)
-    )
+    values = column.cat.codes.to_numpy().astype(float) if is_category(column) else column.to_numpy(dtype=float)
     distinct, levels = np.unique(values[known], return_inverse=True)
     few = len(distinct) <= min(_MOST_LEVELS, known.sum() / 10)
     if is_category(column):

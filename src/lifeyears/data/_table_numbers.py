@@ -108,9 +108,7 @@ def has_decimal_points(column: pd.Series) -> bool:
     values = column.to_numpy(dtype=float, na_value=np.nan)
     values = np.abs(values[np.isfinite(values)])
     thousandths = values * 1000
-    return bool(
-        np.any((values > 0) & (values < 1)) or np.any(np.abs(thousandths - np.rint(thousandths)) > 1e-6)
-    )
+    return bool(np.any((values > 0) & (values < 1)) or np.any(np.abs(thousandths - np.rint(thousandths)) > 1e-6))
 
 
 def decimal_commas_warning(turned: dict[str, str]) -> list[str]:
@@ -118,6 +116,4 @@ def decimal_commas_warning(turned: dict[str, str]) -> list[str]:
     commas = [name for name, mark in turned.items() if mark == ","]
     if not commas:
         return []
-    return [
-        f"decimal commas were read in {listed(commas)}: pass decimal=',' if that is right, '.' if it is not"
-    ]
+    return [f"decimal commas were read in {listed(commas)}: pass decimal=',' if that is right, '.' if it is not"]

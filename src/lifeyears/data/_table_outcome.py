@@ -84,9 +84,7 @@ def read_outcome(source: SourceTable, columns: OutcomeColumns) -> ReadOutcome:
 def _refuse_missing(source: SourceTable, missing: np.ndarray, name: str, advice: str) -> None:
     if missing.any():
         found = "every row" if missing.all() else source.where(missing)
-        raise ValueError(
-            f"{source.label}: column {name!r} is missing in {found}. {advice}, or drop these rows"
-        )
+        raise ValueError(f"{source.label}: column {name!r} is missing in {found}. {advice}, or drop these rows")
 
 
 def _duration(source: SourceTable, columns: OutcomeColumns, entry: Dates, exit: Dates) -> np.ndarray:
@@ -105,9 +103,7 @@ def _numeric_time(source: SourceTable, name: str, unit: str | None) -> tuple[np.
     if pd.api.types.is_timedelta64_dtype(column.dtype):
         unit = unit or "years"
         if unit not in DAYS_IN:
-            raise ValueError(
-                f"column {name!r} holds durations, so unit must be one of {listed(DAYS_IN)}; got {unit!r}"
-            )
+            raise ValueError(f"column {name!r} holds durations, so unit must be one of {listed(DAYS_IN)}; got {unit!r}")
         micros = column.to_numpy(dtype="timedelta64[us]")
         time = np.where(np.isnat(micros), np.nan, micros.astype(np.int64) / 86_400e6) / DAYS_IN[unit]
     elif pd.api.types.is_datetime64_any_dtype(column.dtype):
@@ -197,11 +193,7 @@ def _meaning(source: SourceTable, column: pd.Series, keys: list[str], event_valu
     if set(keys) <= {"1", "2"}:
         advice += ". Where 1 is censored and 2 an event, as in R, that is event_values=2"
     elif len(keys) > 20:
-        advice = (
-            "So many values are no event column: name another with event=, or "
-            + advice[0].lower()
-            + advice[1:]
-        )
+        advice = "So many values are no event column: name another with event=, or " + advice[0].lower() + advice[1:]
     raise ValueError(
         f"{source.label}: the event column {name!r} has {len(keys):,} value{'s' if len(keys) > 1 else ''}, "
         f"{_found(column)}, and it is not clear which of them mean an event. {advice}"
@@ -210,9 +202,7 @@ def _meaning(source: SourceTable, column: pd.Series, keys: list[str], event_valu
 
 def _found(column: pd.Series) -> str:
     counts = column.value_counts()
-    return listed(
-        (f"{_shown(value)} ({count:,} rows)" for value, count in counts[counts > 0].items()), most=6
-    )
+    return listed((f"{_shown(value)} ({count:,} rows)" for value, count in counts[counts > 0].items()), most=6)
 
 
 def _shown(value: Any) -> str:

@@ -63,9 +63,7 @@ class SourceTable:
         if all(_is_number(column) for column in names):
             message += f". {NO_HEADER}"
         elif sum(column.startswith("unnamed_") for column in names) > len(names) / 2:
-            message += (
-                ". Most columns have no name: the header may not be in the first row. Delete what is above it"
-            )
+            message += ". Most columns have no name: the header may not be in the first row. Delete what is above it"
         raise ValueError(message)
 
     def without_empty_rows(self) -> SourceTable:
@@ -161,9 +159,7 @@ def _from_polars(frame: Any) -> pd.DataFrame:
         frame = frame.collect()
     if not hasattr(frame, "columns"):
         frame = frame.to_frame()
-    if (
-        importlib.util.find_spec("pyarrow") is None
-    ):  # polars' own conversion needs it; plain Python lists do not
+    if importlib.util.find_spec("pyarrow") is None:  # polars' own conversion needs it; plain Python lists do not
         return pd.DataFrame({name: pd.Series(frame[name].to_list()) for name in frame.columns})
     return frame.to_pandas()
 

@@ -32,13 +32,9 @@ def read_text_table(
     """Read delimited text, with the first line that is not blank as the header."""
     text, warnings = decoded(data, label, encoding)
     if not text.strip():
-        raise ValueError(
-            f"{label} is empty: it holds {len(data)} bytes and no text. Was the export finished?"
-        )
+        raise ValueError(f"{label} is empty: it holds {len(data)} bytes and no text. Was the export finished?")
     if re.match(r"\s*(<!doctype html|<html|<\?xml)", text[:200], re.IGNORECASE):
-        raise ValueError(
-            f"{label} is a web page or XML, not a table: was a log-in page saved instead of the file?"
-        )
+        raise ValueError(f"{label} is a web page or XML, not a table: was a log-in page saved instead of the file?")
     stream = io.StringIO(text, newline=None)
     delimiter = _delimiter_line(stream) or delimiter
     if delimiter is None:
@@ -73,9 +69,7 @@ def _delimiter_line(stream: io.StringIO) -> str | None:
 
 def sniff_delimiter(text: str, label: str) -> str:
     """Find the delimiter that divides the header into names, and most lines into as many fields."""
-    lines = [line for line in text[:1_000_000].splitlines()[: _SNIFFED_LINES + 1] if line.strip()][
-        :_SNIFFED_LINES
-    ]
+    lines = [line for line in text[:1_000_000].splitlines()[: _SNIFFED_LINES + 1] if line.strip()][:_SNIFFED_LINES]
     best, best_score = None, (0.0, 0)
     for delimiter in DELIMITERS:
         counts = [len(fields) for fields in csv.reader(lines, delimiter=delimiter, skipinitialspace=True)]
@@ -146,10 +140,7 @@ def _refuse_ragged(
     line, found = wrong[0]
     lines = stream.getvalue().split("\n")
     for other in DELIMITERS:
-        if (
-            other not in (delimiter, " ", ":")
-            and len(next(csv.reader([lines[line - 1]], delimiter=other))) == width
-        ):
+        if other not in (delimiter, " ", ":") and len(next(csv.reader([lines[line - 1]], delimiter=other))) == width:
             raise ValueError(
                 f"{label} has mixed delimiters: line {header_line} is divided by {_called(delimiter)} and "
                 f"line {line} by {_called(other)}. Rewrite the file with one of them"
@@ -166,9 +157,7 @@ def _refuse_ragged(
     )
     if found < width and line == len(lines) and len(wrong) == 1:  # a finished file ends with a newline
         advice = "It is the last line: the file may be cut short. Copy or export it again"
-    raise ValueError(
-        f"{label} is ragged: the header (line {header_line}) has {width} fields, but {shown}. {advice}"
-    )
+    raise ValueError(f"{label} is ragged: the header (line {header_line}) has {width} fields, but {shown}. {advice}")
 
 
 def _called(delimiter: str) -> str:
@@ -216,9 +205,7 @@ def _with_grouped_points_as_text(frame: pd.DataFrame, rows: _RowsOfText, decimal
     Only columns in which every point can be a thousands point come back; one 0.5 among them settles it.
     """
     floats = [name for name in frame.columns if frame[name].dtype == float]
-    fractions = [
-        name for name in floats if not (np.floor(frame[name].dropna()) == frame[name].dropna()).all()
-    ]
+    fractions = [name for name in floats if not (np.floor(frame[name].dropna()) == frame[name].dropna()).all()]
     if decimal is None and fractions and not any(has_decimal_points(frame[name]) for name in fractions):
         texts = (frame[name].dropna().unique().tolist() for name in frame.columns if is_text(frame[name]))
         decimal = "," if any(readings(values) == "," for values in texts) else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.integrate import trapezoid
 
 from ..curves import SurvivalCurves
 from ..outcome import as_outcome
@@ -60,9 +61,7 @@ def integrated_brier_score(y: Any, curves: Any, times: Any, censoring: Any = Non
     if times.ndim != 1 or len(times) < 2 or np.any(np.diff(times) <= 0):
         raise ValueError("give at least two times, in increasing order")
     scores = brier_score(y, curves, times, censoring)
-    return float(np.trapezoid(scores, times) if hasattr(np, "trapezoid") else np.trapz(scores, times)) / float(
-        times[-1] - times[0]
-    )
+    return float(trapezoid(scores, times) / (times[-1] - times[0]))
 
 
 def _survival_at(survival: Any, times: np.ndarray, n: int) -> np.ndarray:

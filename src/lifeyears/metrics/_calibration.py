@@ -1,4 +1,4 @@
-"""Calibration: do as many live as was said?"""
+"""Calibration: whether as many live as was said."""
 
 from __future__ import annotations
 

@@ -27,7 +27,9 @@ def censoring_curves(y: Outcome, censoring: Any) -> SurvivalCurves:
         if len(censoring) == 1:
             shared = np.broadcast_to(censoring.survival, (len(y), len(censoring.times)))
             return SurvivalCurves(censoring.times, shared, censoring.interpolation)
-        raise ValueError(f"there are {len(censoring)} censoring curves for {len(y)} rows; give one each, or one for all")
+        raise ValueError(
+            f"there are {len(censoring)} censoring curves for {len(y)} rows; give one each, or one for all"
+        )
     source = y if censoring is None else as_outcome(censoring)
     return product_limit(source.censoring()).curves(len(y))
 

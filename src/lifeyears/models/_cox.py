@@ -126,8 +126,9 @@ class Cox(SurvivalModel):
         if len(far):
             columns = ", ".join(self._column(j) for j in far[:3])
             warn_not_converged(
-                "Cox", f"a coefficient runs away (column {columns}): it separates early from late events. "
-                "Raise alpha, or drop the column"
+                "Cox",
+                f"a coefficient runs away (column {columns}): it separates early from late events. "
+                "Raise alpha, or drop the column",
             )
         elif not converged:
             warn_not_converged("Cox", f"after {self.n_iter_} steps. Raise max_iter or alpha, or drop collinear columns")

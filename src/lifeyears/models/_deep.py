@@ -39,7 +39,7 @@ class DeepModel(SurvivalModel):
     random_state: Any
     verbose: bool
 
-    def fit(self, X: Any, y: Any) -> Any:
+    def fit(self, X: Any, y: Any) -> Any:  # type: ignore[override]  # a batch has no weights
         """Train the network.
 
         Parameters

@@ -104,4 +104,3 @@ class DeepSurv(DeepModel):
 
     def _expected(self, X: np.ndarray) -> np.ndarray:
         return self._table(self._eta(X), self._baseline(), self.tau_)
-

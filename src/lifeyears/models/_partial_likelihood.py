@@ -43,9 +43,10 @@ class RiskSets:
         end = np.searchsorted(time, times, side="right")
         group = np.searchsorted(times, time, side="right")
         deaths = np.bincount(group[event] - 1, minlength=len(times))
-        weights = np.bincount(group[event] - 1, weight[event], minlength=len(times))
+        weights: np.ndarray = np.bincount(group[event] - 1, weight[event], minlength=len(times))
         if ties == "breslow":
-            term_group, share, term_weight = np.arange(len(times)), np.zeros(len(times)), weights
+            term_group = np.arange(len(times))
+            share, term_weight = np.zeros(len(times)), weights
         else:
             term_group = np.repeat(np.arange(len(times)), deaths)
             first = np.repeat(np.cumsum(deaths) - deaths, deaths)

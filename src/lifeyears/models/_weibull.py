@@ -82,8 +82,9 @@ class WeibullAFT(SurvivalModel):
         found = maximise(likelihood.value, likelihood.derivatives, start, tol=self.tol, max_iter=self.max_iter)
         if not found.converged:
             warn_not_converged(
-                "WeibullAFT", f"after {found.n_iter} steps. Raise penalizer or max_iter, or look for a column that "
-                "separates early from late events"
+                "WeibullAFT",
+                f"after {found.n_iter} steps. Raise penalizer or max_iter, or look for a column that "
+                "separates early from late events",
             )
         self.coef_ = found.parameters[:-2] / scale
         self.intercept_ = float(found.parameters[-2] - mean @ self.coef_)

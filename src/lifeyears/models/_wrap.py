@@ -95,8 +95,8 @@ class WrappedModel(SurvivalModel):
         adapter = self._adapter()
         if not adapter.gives_curves(model):
             raise TypeError(
-                f"{type(model).__name__} predicts times but no survival curves, so it can be ranked and scored, yet not "
-                "serve as a base or nuisance model"
+                f"{type(model).__name__} predicts times but no survival curves, so it can be ranked and scored, yet "
+                "not serve as a base or nuisance model"
             )
         grid = adapter.grid(model)
         if times is not None:

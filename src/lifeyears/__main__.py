@@ -1,0 +1,5 @@
+"""`python -m lifeyears`."""
+
+from .cli import main
+
+main()

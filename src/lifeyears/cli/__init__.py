@@ -1,0 +1,58 @@
+"""The command line: one module a command, each thin; nothing heavy is imported before a command runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import typer
+
+from . import datasets, demo, version
+
+app = typer.Typer(
+    name="lifeyears",
+    help="Survival models judged and trained by what an allocation gains from them: life-years.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    epilog="Research use only. Set LIFEYEARS_TRACEBACK=1 to see where an error came from.",
+)
+app.command("demo")(demo.command)
+app.command("datasets")(datasets.command)
+app.command("version")(version.command)
+
+
+def main() -> None:
+    """Run the command line; exit with 0 (done), 1 (the work failed), 2 (the request was wrong) or 130 (interrupted)."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command and return its exit code."""
+    try:
+        result = app(arguments, standalone_mode=False)
+    except (typer.Abort, KeyboardInterrupt):
+        return _fail("interrupted", 130)
+    except typer.Exit as leave:
+        return leave.exit_code
+    except Exception as error:
+        if hasattr(error, "format_message"):  # the parser's own: an unknown option, a missing argument
+            return _fail(error.format_message(), 2) if arguments else _show_help(error)
+        if os.environ.get("LIFEYEARS_TRACEBACK"):
+            raise
+        if isinstance(error, (ValueError, TypeError, OSError, ImportError)):
+            return _fail(str(error), 2)
+        return _fail(f"the work failed: {type(error).__name__}: {error}", 1)
+    return result if isinstance(result, int) else 0
+
+
+def _show_help(error: Any) -> int:
+    print(error.format_message())
+    return 0
+
+
+def _fail(message: str, code: int) -> int:
+    print(f"lifeyears: {message}", file=sys.stderr)
+    return code
