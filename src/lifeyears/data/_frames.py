@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from typing import Any
 
 import pandas as pd
@@ -11,18 +12,12 @@ def as_pandas(table: Any) -> pd.DataFrame | None:
     """A pandas or polars frame as a pandas one; None for anything else."""
     if isinstance(table, pd.DataFrame):
         return table
-    if type(table).__module__.split(".")[0] == "polars":
-        if hasattr(table, "collect"):
-            table = table.collect()
-        return pd.DataFrame({name: _column(table[name]) for name in table.columns})
-    return None
-
-
-def _column(series: Any) -> Any:
-    """A polars column; categories stay categories (through Python objects, as pyarrow may not be there)."""
-    kind = str(series.dtype)
-    if kind.startswith(("Categorical", "Enum")):
-        return pd.Categorical(series.to_list())
-    if kind in ("String", "Utf8", "Boolean"):
-        return pd.Series(series.to_list(), dtype=object if series.null_count() or kind != "Boolean" else bool)
-    return series.to_numpy()
+    if type(table).__module__.split(".")[0] != "polars":
+        return None
+    if hasattr(table, "collect"):
+        table = table.collect()
+    if not hasattr(table, "columns"):
+        table = table.to_frame()
+    if importlib.util.find_spec("pyarrow") is None:  # polars' own conversion needs it; plain Python lists do not
+        return pd.DataFrame({name: pd.Series(table[name].to_list()) for name in table.columns})
+    return table.to_pandas()

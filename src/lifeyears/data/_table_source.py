@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
-import importlib.util
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
+
+from ._frames import as_pandas
 
 NO_HEADER = "These look like data: it seems to have no header row. Put the column names in the first row"
 
@@ -85,16 +86,15 @@ class SourceTable:
 
 def table_from_frame(frame: Any) -> SourceTable:
     """Take a pandas frame, a polars frame, or anything else that can turn itself into a pandas frame."""
-    if type(frame).__module__.split(".")[0] == "polars":
-        frame = _from_polars(frame)
-    elif not isinstance(frame, pd.DataFrame) and hasattr(frame, "to_pandas"):
-        frame = frame.to_pandas()
-    if not isinstance(frame, pd.DataFrame):
+    found = as_pandas(frame)
+    if found is None and hasattr(frame, "to_pandas"):
+        found = frame.to_pandas()
+    if not isinstance(found, pd.DataFrame):
         raise ValueError(
             f"read_table reads a file or a pandas or polars frame; it was given a {type(frame).__name__}. "
             "Give the path of a file, or a frame with one row a subject"
         )
-    return typed_table(frame, "the table")
+    return typed_table(found, "the table")
 
 
 def typed_table(frame: pd.DataFrame, label: str) -> SourceTable:
@@ -152,16 +152,6 @@ def meant(name: str, names: Iterable[str]) -> str:
     plain = {known.casefold().strip(): known for known in names}
     close = difflib.get_close_matches(name.casefold().strip(), list(plain), n=1, cutoff=0.7)
     return f" (did you mean {plain[close[0]]!r}?)" if close else ""
-
-
-def _from_polars(frame: Any) -> pd.DataFrame:
-    if hasattr(frame, "collect"):
-        frame = frame.collect()
-    if not hasattr(frame, "columns"):
-        frame = frame.to_frame()
-    if importlib.util.find_spec("pyarrow") is None:  # polars' own conversion needs it; plain Python lists do not
-        return pd.DataFrame({name: pd.Series(frame[name].to_list()) for name in frame.columns})
-    return frame.to_pandas()
 
 
 def _is_number(text: str) -> bool:

@@ -9,10 +9,10 @@ from scipy import linalg, stats
 from sklearn.utils.validation import check_is_fitted
 
 from ..outcome import Outcome
-from ._base import SurvivalModel, need_events, thinned
+from ._base import need_events
 from ._newton import maximise, warn_not_converged
 from ._partial_likelihood import PartialLikelihood, RiskSets
-from ._proportional import Baseline
+from ._proportional import Baseline, ProportionalHazards
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 WARM_START_ROWS = 20_000  # larger tables start from the fit of every k-th row, which saves passes over all
 
 
-class Cox(SurvivalModel):
+class Cox(ProportionalHazards):
     """Cox regression, h(t|x) = h₀(t)·exp(xβ), with Breslow's baseline hazard (paper, appendix D).
 
     Maximises log PL(β) − ½·alpha·‖β‖². As in scikit-survival the likelihood is summed, not averaged, so alpha = 0.1
@@ -99,7 +99,10 @@ class Cox(SurvivalModel):
         self.log_likelihood_ = found.value + 0.5 * float(penalty @ found.parameters**2)
         self.n_iter_ = found.n_iter
         self._check_convergence(found.parameters, found.converged)
-        self._keep_baseline(Z @ found.parameters, sets)
+        eta = Z @ found.parameters
+        with np.errstate(under="ignore", over="ignore"):
+            hazard = sets.breslow_hazard(sets.weight * np.exp(eta - eta.max())) * np.exp(-eta.max())
+        self._keep_baseline(Baseline(sets.times, hazard), eta)
 
     def _warm_start(self, Z: np.ndarray, y: Outcome, weight: np.ndarray, scale: np.ndarray) -> np.ndarray:
         """Zeros, or for a large table the coefficients of every k-th row (by time, so that events are alike)."""
@@ -113,13 +116,6 @@ class Cox(SurvivalModel):
         likelihood = PartialLikelihood(Z[some], sets, self.alpha / every / scale**2)
         start = np.zeros(Z.shape[1])
         return maximise(likelihood.value, likelihood.derivatives, start, tol=0.05, max_iter=10).parameters
-
-    def _keep_baseline(self, eta: np.ndarray, sets: RiskSets) -> None:
-        with np.errstate(under="ignore", over="ignore"):
-            shift = eta.max()
-            hazard = sets.breslow_hazard(sets.weight * np.exp(eta - shift)) * np.exp(-shift)
-        self.baseline_times_, self.baseline_hazard_ = sets.times, hazard
-        self._table = self._baseline().life_table(eta, self.tau_)
 
     def _check_convergence(self, standardised: np.ndarray, converged: bool) -> None:
         far = np.flatnonzero(np.abs(standardised) > 15)
@@ -137,20 +133,8 @@ class Cox(SurvivalModel):
         names = getattr(self, "feature_names_in_", None)
         return str(j if names is None else names[j])
 
-    def _baseline(self) -> Baseline:
-        return Baseline(self.baseline_times_, self.baseline_hazard_)
-
     def _eta(self, X: np.ndarray) -> np.ndarray:
         return (X - self.mean_) @ self.coef_
-
-    def _grid(self) -> np.ndarray:
-        return thinned(self.baseline_times_)
-
-    def _survival(self, X: np.ndarray, times: np.ndarray) -> np.ndarray:
-        return self._baseline().survival(self._eta(X), times)
-
-    def _expected(self, X: np.ndarray) -> np.ndarray:
-        return self._table(self._eta(X), self._baseline(), self.tau_)
 
     def summary(self) -> pd.DataFrame:
         """Coefficients with hazard ratios, standard errors, 95% intervals and p-values, one row a feature."""

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from ..outcome import Outcome
-from ._base import thinned
 from ._deep import DeepModel, torch_side
 from ._partial_likelihood import RiskSets
-from ._proportional import Baseline
+from ._proportional import Baseline, ProportionalHazards
 
 
-class DeepSurv(DeepModel):
+class DeepSurv(DeepModel, ProportionalHazards):
     """DeepSurv: h(t|x) = h₀(t)·exp(f(x)), f a neural network (paper, appendix D and Table A2).
 
     The loss is Cox's partial likelihood with the risk sets taken within a batch; the baseline hazard is Breslow's,
@@ -86,21 +85,8 @@ class DeepSurv(DeepModel):
         self._train(X, y, torch_side().cox_loss, [y.event.astype(np.float32)], outputs=1, bias=False)
         eta = self._eta(X)
         sets = RiskSets.of(y, None, "breslow")
-        self.baseline_times_ = sets.times
-        self.baseline_hazard_ = sets.breslow_hazard(np.exp(np.clip(eta, -500, 500))[sets.order])
-        self._table = self._baseline().life_table(eta, self.tau_)
+        hazard = sets.breslow_hazard(np.exp(np.clip(eta, -500, 500))[sets.order])
+        self._keep_baseline(Baseline(sets.times, hazard), eta)
 
     def _eta(self, X: np.ndarray) -> np.ndarray:
         return self._outputs(X)[:, 0]
-
-    def _baseline(self) -> Baseline:
-        return Baseline(self.baseline_times_, self.baseline_hazard_)
-
-    def _grid(self) -> np.ndarray:
-        return thinned(self.baseline_times_)
-
-    def _survival(self, X: np.ndarray, times: np.ndarray) -> np.ndarray:
-        return self._baseline().survival(self._eta(X), times)
-
-    def _expected(self, X: np.ndarray) -> np.ndarray:
-        return self._table(self._eta(X), self._baseline(), self.tau_)

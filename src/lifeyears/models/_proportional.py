@@ -8,6 +8,7 @@ import numpy as np
 from scipy.interpolate import CubicHermiteSpline
 
 from ..curves import row_blocks
+from ._base import SurvivalModel, thinned
 
 LARGEST_EXPONENT = 500.0  # e^η beyond this is the same curve, and would overflow
 TABLE_SIZE = 512
@@ -76,6 +77,30 @@ class LifeTable:
         life[inside] = CubicHermiteSpline(self.eta, self.life, self.slope)(eta[inside])
         life[~inside] = baseline.expected_life(eta[~inside], tau)
         return life
+
+
+class ProportionalHazards(SurvivalModel):
+    """A model with S(t|x) = exp(−H₀(t)·e^η(x)); it defines `_eta` and keeps its baseline with `_keep_baseline`."""
+
+    def _eta(self, X: np.ndarray) -> np.ndarray:
+        raise TypeError(f"{type(self).__name__} does not define its linear predictor")
+
+    def _keep_baseline(self, baseline: Baseline, eta: np.ndarray) -> None:
+        """Keep H₀, and a table of expected life over the η of the training rows."""
+        self.baseline_times_, self.baseline_hazard_ = baseline.times, baseline.hazard
+        self._table = baseline.life_table(eta, self.tau_)
+
+    def _baseline(self) -> Baseline:
+        return Baseline(self.baseline_times_, self.baseline_hazard_)
+
+    def _grid(self) -> np.ndarray:
+        return thinned(self.baseline_times_)
+
+    def _survival(self, X: np.ndarray, times: np.ndarray) -> np.ndarray:
+        return self._baseline().survival(self._eta(X), times)
+
+    def _expected(self, X: np.ndarray) -> np.ndarray:
+        return self._table(self._eta(X), self._baseline(), self.tau_)
 
 
 def _risk(eta: np.ndarray) -> np.ndarray:
