@@ -2,8 +2,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lifelines.utils import concordance_index as lifelines_index
-from sksurv.metrics import concordance_index_censored
 
 import lifeyears as ly
 from lifeyears.metrics import concordance_index
@@ -35,6 +33,8 @@ def test_fast_counts_equal_the_plain_loop(rows):
 @pytest.mark.filterwarnings("ignore:the C-index")
 @pytest.mark.parametrize("seed", range(5))
 def test_equals_lifelines_and_scikit_survival_with_ties_in_time_and_score(seed):
+    lifelines_index = pytest.importorskip("lifelines.utils").concordance_index
+    concordance_index_censored = pytest.importorskip("sksurv.metrics").concordance_index_censored
     rng = np.random.default_rng(seed)
     n = 500
     time, event = rng.integers(0, 40, n) / 4, rng.random(n) < 0.6

@@ -5,10 +5,8 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from lifelines import CoxPHFitter, WeibullAFTFitter
 from scipy.integrate import quad
 from sklearn.exceptions import ConvergenceWarning
-from sksurv.linear_model import CoxPHSurvivalAnalysis
 
 import lifeyears as ly
 from conftest import cohort
@@ -59,7 +57,8 @@ def test_weighted_cox_equals_r(X, y, patients, from_r):
 @pytest.mark.parametrize("alpha", [0.1, 50.0])
 def test_cox_equals_scikit_survival(ties, alpha):
     X, y = cohort(300, p=5, ties=True)
-    theirs = CoxPHSurvivalAnalysis(alpha=alpha, ties=ties, tol=1e-14).fit(X, y.to_structured())
+    sksurv = pytest.importorskip("sksurv.linear_model")
+    theirs = sksurv.CoxPHSurvivalAnalysis(alpha=alpha, ties=ties, tol=1e-14).fit(X, y.to_structured())
     ours = Cox(alpha=alpha, ties=ties).fit(X, y)
     assert ours.coef_ == pytest.approx(theirs.coef_, abs=1e-9)
     survival = theirs.predict_survival_function(X[:9], return_array=True)
@@ -69,7 +68,8 @@ def test_cox_equals_scikit_survival(ties, alpha):
 def test_cox_equals_lifelines_with_its_penalty_translated():
     X, y = cohort(300, p=4)
     table = pd.DataFrame(X / X.std(axis=0, ddof=1)).assign(time=y.time, event=y.event)
-    theirs = CoxPHFitter(penalizer=0.05).fit(table, "time", "event", fit_options={"precision": 1e-12})
+    lifelines = pytest.importorskip("lifelines")
+    theirs = lifelines.CoxPHFitter(penalizer=0.05).fit(table, "time", "event", fit_options={"precision": 1e-12})
     ours = Cox(alpha=0.05 * len(y)).fit(table[[0, 1, 2, 3]].to_numpy(), y)
     assert ours.coef_ == pytest.approx(theirs.params_.to_numpy(), abs=1e-6)
 
@@ -114,7 +114,8 @@ def test_weibull_equals_r(X, y, from_r):
 @pytest.mark.parametrize("penalizer", [0.0, 0.1])
 def test_weibull_equals_lifelines(X, y, penalizer):
     table = X.assign(time=y.time, event=y.event)
-    theirs = WeibullAFTFitter(penalizer=penalizer).fit(table, "time", "event", fit_options={"ftol": 1e-15})
+    lifelines = pytest.importorskip("lifelines")
+    theirs = lifelines.WeibullAFTFitter(penalizer=penalizer).fit(table, "time", "event", fit_options={"ftol": 1e-15})
     ours = WeibullAFT(penalizer=penalizer).fit(X, y)
     assert ours.coef_ == pytest.approx(theirs.params_["lambda_"][["age", "sex", "x"]].to_numpy(), abs=1e-5)
     assert ours.intercept_ == pytest.approx(theirs.params_["lambda_"]["Intercept"], abs=1e-4)
@@ -251,12 +252,11 @@ def test_summary_of_cox_is_a_table(X, y):
 
 
 def test_survival_functions_are_callables_as_in_scikit_survival(X, y):
-    from sksurv.metrics import integrated_brier_score
-
     functions = Cox().fit(X, y).predict_survival_function(X)
     times = np.linspace(1, 8, 12)
     array = np.vstack([function(times) for function in functions])
-    assert integrated_brier_score(y.to_structured(), y.to_structured(), array, times) < 0.25
+    sksurv = pytest.importorskip("sksurv.metrics")
+    assert sksurv.integrated_brier_score(y.to_structured(), y.to_structured(), array, times) < 0.25
     assert functions[0].domain == (0.0, functions[0].x[-1])
     assert functions[0](3.0) == functions[0].y[np.searchsorted(functions[0].x, 3.0, side="right") - 1]
     assert "StepFunction" in repr(functions[0])

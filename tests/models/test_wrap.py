@@ -1,7 +1,6 @@
 import subprocess
 import sys
 
-import lifelines
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,11 +8,15 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sksurv import ensemble, linear_model, svm
 
 import lifeyears as ly
 from conftest import cohort
 from lifeyears.models import Cox, KaplanMeier, WeibullAFT, wrap
+
+lifelines = pytest.importorskip("lifelines")
+linear_model = pytest.importorskip("sksurv.linear_model")
+ensemble = pytest.importorskip("sksurv.ensemble")
+svm = pytest.importorskip("sksurv.svm")
 
 TIMES = np.array([1.0, 4.0, 9.0])
 
