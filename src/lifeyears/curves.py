@@ -173,22 +173,36 @@ class SurvivalCurves:
         weights[:-1] -= tilt[1:]
         return float(widths[0] - tilt[0]), weights
 
-    def _area_to(self, a: np.ndarray) -> np.ndarray:
-        """∫₀^{aᵢ} S(u|xᵢ) du for each subject."""
-        before, _ = self._locate(a, left=False)
-        reached = self.at_own(a)
-        step = self.interpolation == "step"
+    def areas_to(self, times: np.ndarray) -> np.ndarray:
+        """∫₀ᵗ S(u|x) du of every subject at common times, (n, q)."""
+        times = checked_grid(times)
+        cell = self._locate(times, left=False)[0] + 1  # the knot at or before each time
         knots = np.concatenate([[0.0], self.times])
+        areas = np.empty((len(self), len(times)))
+        for rows in row_blocks(len(self), 3 * (len(knots) + len(times))):
+            S, whole = self._knot_areas(rows)
+            reached = self[rows].at(times)
+            areas[rows] = whole[:, cell] + (times - knots[cell]) * 0.5 * (S[:, cell] + reached)
+        return areas
+
+    def _area_to(self, a: np.ndarray) -> np.ndarray:
+        """∫₀^{aᵢ} S(u|xᵢ) du, each subject to a time of its own."""
+        cell = self._locate(a, left=False)[0] + 1
+        knots = np.concatenate([[0.0], self.times])
+        reached = self.at_own(a)
         area = np.empty(len(self))
-        for block in row_blocks(len(self), len(knots)):
-            S = np.concatenate([np.ones((len(self.survival[block]), 1)), self.survival[block]], axis=1)
-            height = S[:, :-1] if step else 0.5 * (S[:, :-1] + S[:, 1:])
-            whole = np.concatenate([np.zeros((len(S), 1)), np.cumsum(height * np.diff(knots), axis=1)], axis=1)
-            cell = before[block] + 1  # the knot at or before a
-            rows = np.arange(len(S))
-            since = a[block] - knots[cell]
-            area[block] = whole[rows, cell] + since * 0.5 * (S[rows, cell] + reached[block])
+        for rows in row_blocks(len(self), 3 * len(knots)):
+            S, whole = self._knot_areas(rows)
+            here = np.arange(len(S)), cell[rows]
+            area[rows] = whole[here] + (a[rows] - knots[cell[rows]]) * 0.5 * (S[here] + reached[rows])
         return area
+
+    def _knot_areas(self, rows: slice) -> tuple[np.ndarray, np.ndarray]:
+        """S and ∫₀ S at 0 and the grid's times, for some rows."""
+        S = np.concatenate([np.ones((len(self.survival[rows]), 1)), self.survival[rows]], axis=1)
+        height = S[:, :-1] if self.interpolation == "step" else 0.5 * (S[:, :-1] + S[:, 1:])
+        widths = np.diff(self.times, prepend=0.0)
+        return S, np.concatenate([np.zeros((len(S), 1)), np.cumsum(height * widths, axis=1)], axis=1)
 
 
 class StepFunction:

@@ -36,7 +36,7 @@ def test_every_help_has_an_example(capsys, command):
     ("arguments", "message"),
     [
         (("dmeo",), "No such command 'dmeo'"),
-        (("demo", "--rosw", "5"), "No such option: --rosw"),
+        (("demo", "--rosw", "5"), "--rosw"),
         (("demo", "--rows", "many"), "--rows"),
         (("demo", "--rows", "5"), "--rows"),
         (("datasets", "suport2"), "support2"),
