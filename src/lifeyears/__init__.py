@@ -13,10 +13,10 @@ from .curves import SurvivalCurves
 from .outcome import Outcome, as_outcome, suggest_horizon
 
 if TYPE_CHECKING:
-    from . import data, experiments, metrics, models
+    from . import data, experiments, metrics, models, relevance
     from ._versions import show_versions
 
-_PARTS = ("data", "experiments", "metrics", "models")
+_PARTS = ("data", "experiments", "metrics", "models", "relevance")
 _NAMES = {"show_versions": "_versions"}
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "experiments",
     "metrics",
     "models",
+    "relevance",
     "show_versions",
     "suggest_horizon",
 ]

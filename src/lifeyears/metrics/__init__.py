@@ -3,17 +3,27 @@
 from ._auc import auc_at
 from ._brier import brier_score, integrated_brier_score
 from ._calibration import Calibration, calibration
+from ._compare import Comparison, compare
 from ._concordance import concordance_index
 from ._gain import dcg_score, ndcg_score, policy_value
+from ._scorers import Scorer, make_scorer
+from ._selection import Selection, pairwise_accuracy, selection_measures
 
 __all__ = [
     "Calibration",
+    "Comparison",
+    "Scorer",
+    "Selection",
     "auc_at",
     "brier_score",
     "calibration",
+    "compare",
     "concordance_index",
     "dcg_score",
     "integrated_brier_score",
+    "make_scorer",
     "ndcg_score",
+    "pairwise_accuracy",
     "policy_value",
+    "selection_measures",
 ]

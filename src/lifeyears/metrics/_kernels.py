@@ -47,3 +47,40 @@ def count_pairs(time, event, rank, n_ranks):
                 node += node & -node
         i = j
     return concordant, tied, comparable
+
+
+@njit(cache=True, nogil=True)
+def resampled_gains(draws, orders, first, relevance, running):
+    """Waitlist gain of each ranking in each bootstrap resample, (resamples, rankings).
+
+    `draws` holds row numbers, one resample a row. `orders` sorts the rows by falling score, one ranking a row; `first`
+    marks where a new score begins. `running` is 0 followed by the running sum of the weights of the ranks. A row drawn
+    c times takes c places in a row; equal scores share the weights of their places evenly.
+    """
+    n_resamples, n = draws.shape
+    gains = np.zeros((n_resamples, len(orders)))
+    counts = np.zeros(n, dtype=np.int64)
+    nothing_left = running[n] - 1e-14 * abs(running[n])
+    for b in range(n_resamples):
+        counts[:] = 0
+        for i in range(n):
+            counts[draws[b, i]] += 1
+        for m in range(len(orders)):
+            place = 0
+            gain = 0.0
+            i = 0
+            while i < n and running[place] < nothing_left:
+                tied = 0
+                worth = 0.0
+                while True:
+                    row = orders[m, i]
+                    tied += counts[row]
+                    worth += counts[row] * relevance[row]
+                    i += 1
+                    if i == n or first[m, i]:
+                        break
+                if tied > 0:
+                    gain += (running[place + tied] - running[place]) * worth / tied
+                    place += tied
+            gains[b, m] = gain
+    return gains

@@ -1,6 +1,7 @@
 """One formula for what a censored life is worth; EY, IPCW and DR are its special cases.
 
-With Q(u|x) = E[min(T*, τ) | T* > u, x] from the survival curves and G from the censoring curves, T and δ restricted to τ,
+With Q(u|x) = E[min(T*, τ) | T* > u, x] from the survival curves and G from the censoring curves, for T and δ
+restricted to τ,
 
     Y = (δ·T + (1 − δ)·Q(T|x)) / G(T⁻|x) − Σ_{u<T} Q(u|x)·[1/G(u|x) − 1/G(u⁻|x)]
 
@@ -19,7 +20,7 @@ from ..outcome import Outcome
 def worth(
     y: Outcome, tau: float, survival: SurvivalCurves | None, censoring: SurvivalCurves | None, floor: float = 0.0
 ) -> np.ndarray:
-    """Y of each row; `None` for survival means Q ≡ 0, for censoring G ≡ 1; G is clipped at `floor`, once, everywhere."""
+    """Y of each row. No survival curves mean Q ≡ 0, no censoring curves G ≡ 1; G is clipped at `floor` once for all."""
     y = y.restrict(tau)
     seen = np.where(y.event, y.time, 0.0)
     if survival is not None:
@@ -38,7 +39,11 @@ def _augmentation(
     """Σ_{u<T} Q(u|x)·[1/G(u|x) − 1/G(u⁻|x)], a block of rows at a time."""
     grid = censoring.times[censoring.times < min(tau, time.max())]
     if not len(grid):
-        return np.zeros(len(time)) if censoring.interpolation == "step" else _last_cell(time, tau, survival, censoring, floor)
+        return (
+            np.zeros(len(time))
+            if censoring.interpolation == "step"
+            else _last_cell(time, tau, survival, censoring, floor)
+        )
     total = np.empty(len(time))
     for rows in row_blocks(len(time), 6 * len(grid)):
         S, G = survival[rows], np.maximum(censoring[rows].at(grid), floor)

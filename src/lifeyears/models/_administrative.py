@@ -1,0 +1,126 @@
+"""Censoring with a known administrative cut."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from ..curves import SurvivalCurves
+from ..outcome import Outcome, as_outcome
+from ._base import SurvivalModel, thinned
+from ._kaplan_meier import KaplanMeier
+from ._wrap import wrap
+
+
+class AdministrativeCensoring(SurvivalModel):
+    """A model of the censoring time where the end of the study is known: a cut for each, times a dropout model.
+
+    G(t|x) = 1{t < end − entry(x)}·G_dropout(t|x). Whoever is censored at the cut was censored by it; the dropout model
+    is fitted to the others' censoring times. Use it as the censoring model of `IPCW`, `DoublyRobust` and
+    `check_positivity`; like every censoring model it is fitted to ``y.censoring()``. Curves are right-continuous steps.
+
+    Parameters
+    ----------
+    dropout : model, optional
+        Of the loss to follow-up; None means Kaplan–Meier.
+    entry : str or int, default "entry"
+        The column of X that holds the time of entry (calendar time, in the unit of y).
+    end : float, optional
+        When the study ended; None takes the latest entry plus follow-up seen in training.
+    keep_entry : bool, default False
+        Whether the dropout model sees the entry column too.
+    tolerance : float, default 0.01
+        A censoring within this of the cut was the cut's (dates are rounded).
+
+    Attributes
+    ----------
+    end_ : float
+    dropout_ : fitted model, or None where nobody dropped out
+    """
+
+    def __init__(
+        self,
+        dropout: Any = None,
+        entry: str | int = "entry",
+        end: float | None = None,
+        keep_entry: bool = False,
+        tolerance: float = 0.01,
+        tau: float | None = None,
+    ) -> None:
+        self.dropout = dropout
+        self.entry = entry
+        self.end = end
+        self.keep_entry = keep_entry
+        self.tolerance = tolerance
+        self.tau = tau
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Fit the dropout model; y is the outcome with events and censorings swapped, ``y.censoring()``."""
+        y = as_outcome(y)
+        entry, rest = self._parted(X)
+        if len(entry) != len(y):
+            raise ValueError(f"X has {len(entry)} rows and y has {len(y)}: there must be one outcome for each row")
+        self.end_ = float((entry + y.time).max()) if self.end is None else float(self.end)
+        cut = self.end_ - entry
+        beyond = y.time > cut + self.tolerance
+        if beyond.any():
+            row = int(np.flatnonzero(beyond)[0])
+            raise ValueError(
+                f"row {row} was followed for {y.time[row]:g}, but by its entry ({entry[row]:g}) the study ended after "
+                f"{cut[row]:g} ({int(beyond.sum())} such rows): check entry, end and their unit"
+            )
+        dropped = y.event & (y.time < cut - self.tolerance)
+        self.tau_ = self._horizon(y)
+        self.longest_ = float(y.time.max())
+        self.dropout_ = None
+        if dropped.any():
+            model = clone(wrap(KaplanMeier() if self.dropout is None else self.dropout), safe=False)
+            self.dropout_ = model.fit(rest, Outcome(y.time, dropped), **_weights(sample_weight))
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Expected time under observation within the horizon."""
+        return self.predict_curves(X).restricted_mean(self.tau_)
+
+    def predict_curves(self, X: Any, times: Any = None) -> SurvivalCurves:
+        """G(t|x) of every row, on a grid of at most 512 times or the one asked for."""
+        check_is_fitted(self)
+        entry, rest = self._parted(X)
+        if times is None:
+            times = np.linspace(0, self.longest_, 241)[1:]
+            if self.dropout_ is not None:
+                own = self.dropout_.predict_curves(rest[:1]).times
+                times = thinned(np.unique(np.concatenate([times, own[own > 0]])))
+        times = np.asarray(times, dtype=float)
+        within = times < (self.end_ - entry)[:, None]
+        if self.dropout_ is None:
+            return SurvivalCurves(times, within.astype(float))
+        dropout = self.dropout_.predict_curves(rest, times).survival
+        return SurvivalCurves(times, dropout * within)
+
+    def _parted(self, X: Any) -> tuple[np.ndarray, Any]:
+        """The entry times, and the table for the dropout model."""
+        if isinstance(self.entry, str):
+            columns = list(getattr(X, "columns", ()))
+            if self.entry not in columns:
+                known = ", ".join(map(str, columns[:8])) if columns else "no column names"
+                raise ValueError(
+                    f"AdministrativeCensoring looks for the time of entry in column {self.entry!r} of X, which has "
+                    f"{known}; name it with entry="
+                )
+            entry = np.asarray(X[self.entry], dtype=float)
+            rest = X if self.keep_entry else X.drop(columns=[self.entry])
+        else:
+            X = np.asarray(X)
+            entry = X[:, self.entry].astype(float)
+            rest = X if self.keep_entry else np.delete(X, self.entry, axis=1)
+        if not np.isfinite(entry).all():
+            raise ValueError(f"the time of entry is missing in row {int(np.flatnonzero(~np.isfinite(entry))[0])}")
+        return entry, rest
+
+
+def _weights(sample_weight: Any) -> dict[str, Any]:
+    return {} if sample_weight is None else {"sample_weight": sample_weight}

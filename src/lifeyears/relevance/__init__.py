@@ -1,0 +1,21 @@
+"""What a censored life is worth: EY, IPCW and doubly robust estimates, cross-fitting, positivity."""
+
+from ._cross_fit import cross_fit, temporal_folds
+from ._estimators import IPCW, DoublyRobust, Ensemble, ExpectedYears, PositivityError, averaged
+from ._positivity import PositivityReport, check_positivity
+from ._relevance import Diagnostics, Relevance
+
+__all__ = [
+    "IPCW",
+    "Diagnostics",
+    "DoublyRobust",
+    "Ensemble",
+    "ExpectedYears",
+    "PositivityError",
+    "PositivityReport",
+    "Relevance",
+    "averaged",
+    "check_positivity",
+    "cross_fit",
+    "temporal_folds",
+]

@@ -1,0 +1,337 @@
+"""Expected years, inverse probability of censoring weighting, and both together."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
+
+from ..curves import SurvivalCurves
+from ..models import Cox, KaplanMeier, wrap
+from ..outcome import Outcome, as_outcome
+from ._formula import worth
+from ._relevance import Diagnostics, Relevance
+
+OnViolation = Literal["warn", "raise", "clip"]
+TOLERATED_SHARE = 0.01
+
+
+class PositivityError(ValueError):
+    """The horizon is out of reach for some rows: they cannot be followed that long."""
+
+
+class RelevanceEstimator(BaseEstimator):
+    """What EY, IPCW and DR share: nuisance models to fit, or known curves to use as they are."""
+
+    name = ""
+    tau: float | None
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Fit the nuisance models to (X, y), copies of what was given."""
+        y = as_outcome(y)
+        for role, model in self._nuisances().items():
+            if isinstance(model, SurvivalCurves):
+                continue
+            setattr(self, f"{role}_model_", self._fitted(role, model, X, y))
+        self.longest_ = float(y.time.max())
+        open_ended = not y.event[np.argmax(y.time)]
+        if self.tau is not None and self.tau > self.longest_ and open_ended:
+            warnings.warn(
+                f"the horizon {self.tau:g} lies beyond the longest follow-up, {self.longest_:g}: what happens in "
+                "between is not in the data, and curves are taken to stay level there",
+                stacklevel=2,
+            )
+        return self
+
+    def estimate(self, X: Any, y: Any) -> Relevance:
+        """Relevance of each row of (X, y).
+
+        Rows the models were fitted on are estimated too optimistically; `cross_fit` avoids that.
+        """
+        y = as_outcome(y)
+        if hasattr(X, "__len__") and len(X) != len(y):
+            raise ValueError(f"X has {len(X)} rows and y has {len(y)}: there must be one outcome for each row")
+        curves = {role: self._curves(role, X, y) for role in self._nuisances()}
+        tau = self._horizon(y, curves.get("survival"))
+        return self._estimate(y.restrict(tau), tau, curves)
+
+    def cross_fit(self, X: Any, y: Any, cv: Any = 5, groups: Any = None, random_state: Any = 0) -> Relevance:
+        """`lifeyears.relevance.cross_fit` with this estimator."""
+        from ._cross_fit import cross_fit
+
+        return cross_fit(self, X, y, cv=cv, groups=groups, random_state=random_state)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "longest_") or all(isinstance(m, SurvivalCurves) for m in self._nuisances().values())
+
+    def _nuisances(self) -> dict[str, Any]:
+        """Role → model or curves, with the defaults filled in."""
+        found: dict[str, Any] = {}
+        if hasattr(self, "survival"):
+            found["survival"] = Cox() if self.survival is None else self.survival
+        if hasattr(self, "censoring"):
+            found["censoring"] = KaplanMeier() if self.censoring is None else self.censoring
+        return found
+
+    def _fitted(self, role: str, model: Any, X: Any, y: Outcome) -> Any:
+        if role == "censoring":
+            if y.n_events == len(y):  # nobody is censored: G is 1, whatever the model
+                return None
+            y = y.censoring()
+        return clone(wrap(model), safe=False).fit(X, y)
+
+    def _curves(self, role: str, X: Any, y: Outcome) -> SurvivalCurves:
+        given = self._nuisances()[role]
+        if isinstance(given, SurvivalCurves):
+            if len(given) not in (1, len(y)):
+                raise ValueError(
+                    f"there are {len(given)} {role} curves for {len(y)} rows; give one each, or one for all"
+                )
+            if len(given) == len(y):
+                return given
+            shared = np.broadcast_to(given.survival, (len(y), len(given.times)))
+            return SurvivalCurves.trusted(given.times, shared, given.interpolation)
+        if not hasattr(self, f"{role}_model_"):
+            raise NotFittedError(f"this {type(self).__name__} is not fitted yet: call fit first, or give it curves")
+        model = getattr(self, f"{role}_model_")
+        if model is None:
+            return SurvivalCurves.trusted(np.zeros(1), np.broadcast_to(1.0, (len(y), 1)))
+        return model.predict_curves(X)
+
+    def _horizon(self, y: Outcome, survival: SurvivalCurves | None) -> float:
+        if self.tau is not None:
+            return float(self.tau)
+        longest = max(float(y.time.max()), getattr(self, "longest_", 0.0))
+        if survival is None:
+            return longest
+        if survival.survival[:, -1].max() > 1e-6 and getattr(self, "tail", None) != "drop":
+            raise ValueError(
+                "without a horizon the mean life needs the whole curve, and these curves end above 0. Give tau, or "
+                'state a tail rule: tail="drop" lets whoever is left die at the last time'
+            )
+        return max(longest, float(survival.times[-1]))
+
+    def _estimate(self, y: Outcome, tau: float, curves: dict[str, SurvivalCurves]) -> Relevance:
+        survival, censoring = curves.get("survival"), curves.get("censoring")
+        floor = 0.0
+        chances: dict[str, Any] = {}
+        if censoring is not None:
+            reached = censoring.at_own(y.time, left=True)
+            weighted = np.ones(len(y), dtype=bool) if survival is not None else y.event
+            chances, floor = self._weigh(tau, censoring, reached, weighted)
+        values = worth(y, tau, survival, censoring, floor)
+        fallback = 0 if survival is None else int(np.count_nonzero(~y.event & (survival.at_own(y.time) <= 0)))
+        diagnostics = Diagnostics(
+            n=len(y),
+            n_censored=len(y) - y.n_events,
+            n_fallback=fallback,
+            n_negative=int(np.count_nonzero(values < 0)),
+            **chances,
+        )
+        return Relevance(values, tau, self.name, diagnostics)
+
+    def _weigh(
+        self, tau: float, censoring: SurvivalCurves, reached: np.ndarray, weighted: np.ndarray
+    ) -> tuple[dict[str, Any], float]:
+        """Diagnose the weights of the weighted rows and apply the stated policy; return the floor in force."""
+        policy, floor = self.on_violation, self.floor
+        if policy not in ("warn", "raise", "clip"):
+            raise ValueError(f'on_violation must be "warn", "raise" or "clip"; got {policy!r}')
+        if not 0 < floor < 1:
+            raise ValueError(f"floor must lie between 0 and 1; got {floor!r}")
+        out_of_reach = float((censoring.at(tau, left=True) < floor).mean())
+        small = int((reached[weighted] < floor).sum())
+        effective, heaviest = weight_spread(np.maximum(reached, floor if policy == "clip" else 0.0)[weighted])
+        found = {
+            "smallest_chance": float(reached[weighted].min(initial=1.0)),
+            "effective_sample_size": effective,
+            "largest_weight_share": heaviest,
+            "n_clipped": small if policy == "clip" else 0,
+            "share_out_of_reach": out_of_reach,
+        }
+        if policy == "clip":
+            return found, floor
+        message = (
+            f"{out_of_reach:.1%} of the rows have less than a chance of {floor:g} of being followed to {tau:g}, and "
+            f"{small} rows are weighted by more than {1 / floor:g}. Choose an earlier horizon or an earlier cohort "
+            '(lifeyears.relevance.check_positivity shows which), or on_violation="clip"'
+        )
+        never = int((reached[weighted] <= 0).sum())
+        if never:
+            raise PositivityError(f"{never} rows were seen where G says nobody can be. {message}")
+        if out_of_reach > TOLERATED_SHARE or small > TOLERATED_SHARE * len(reached):
+            if policy == "raise":
+                raise PositivityError(message)
+            warnings.warn(message, stacklevel=4)
+        return found, 0.0
+
+
+class ExpectedYears(RelevanceEstimator):
+    """EY: a censored life is worth what the survival model expects of it, given that it has come so far (section 4.1).
+
+    Y = δ·T + (1 − δ)·E[min(T*, τ) | T* > T, x]. Unbiased given x if the survival model is right.
+
+    Parameters
+    ----------
+    survival : model or SurvivalCurves, optional
+        The survival model, fitted or not (a copy is fitted by `fit`); curves, one row each, are used as they are. None
+        means Cox.
+    tau : float, optional
+        The horizon; None targets the whole life, which needs curves that end at 0, or a tail rule.
+    tail : {None, "drop"}
+        For ``tau=None``: "drop" lets whoever is left die at the last time.
+
+    Examples
+    --------
+    >>> from lifeyears.models import KaplanMeier
+    >>> X, y = [[0], [0], [0]], ([1, 0, 1], [1.0, 2.0, 4.0])
+    >>> ExpectedYears(KaplanMeier(), tau=5).fit(X, y).estimate(X, y).values
+    array([1., 4., 4.])
+    """
+
+    name = "EY"
+
+    def __init__(self, survival: Any = None, tau: float | None = None, tail: str | None = None) -> None:
+        self.survival = survival
+        self.tau = tau
+        self.tail = tail
+
+
+class IPCW(RelevanceEstimator):
+    """IPCW: seen lives stand in for the censored ones, weighted by 1/G(T⁻|x) (section 4.1).
+
+    Y = δ·T/G(T⁻|x). Unbiased given x if the censoring model is right and everybody could be followed to the horizon:
+    see `check_positivity`.
+
+    Parameters
+    ----------
+    censoring : model or SurvivalCurves, optional
+        A survival model of the censoring time, fitted or not, or known curves G(t|x). None means Kaplan–Meier.
+    tau : float, optional
+        The horizon; None targets the whole life.
+    on_violation : {"warn", "raise", "clip"}
+        What to do where the horizon is out of reach; "clip" raises G to `floor`. Nothing is clipped otherwise.
+    floor : float, default 0.05
+        Chances below this count as out of reach.
+    """
+
+    name = "IPCW"
+
+    def __init__(
+        self,
+        censoring: Any = None,
+        tau: float | None = None,
+        on_violation: OnViolation = "warn",
+        floor: float = 0.05,
+    ) -> None:
+        self.censoring = censoring
+        self.tau = tau
+        self.on_violation = on_violation
+        self.floor = floor
+
+
+class DoublyRobust(RelevanceEstimator):
+    """DR: weighting and imputation together, right if either model is.
+
+    Y = (δ·T + (1 − δ)·Q(T|x))/G(T⁻|x) − Σ_{u<T} Q(u|x)·[1/G(u|x) − 1/G(u⁻|x)], Q(u|x) = E[min(T*, τ)|T* > u, x].
+    Single values can be negative; use `policy_value` with them.
+
+    Parameters
+    ----------
+    survival, censoring : model or SurvivalCurves, optional
+        As for `ExpectedYears` and `IPCW`.
+    tau, tail, on_violation, floor
+        As for `ExpectedYears` and `IPCW`.
+    """
+
+    name = "DR"
+
+    def __init__(
+        self,
+        survival: Any = None,
+        censoring: Any = None,
+        tau: float | None = None,
+        tail: str | None = None,
+        on_violation: OnViolation = "warn",
+        floor: float = 0.05,
+    ) -> None:
+        self.survival = survival
+        self.censoring = censoring
+        self.tau = tau
+        self.tail = tail
+        self.on_violation = on_violation
+        self.floor = floor
+
+
+class Ensemble(RelevanceEstimator):
+    """The average of several estimators' relevance: the paper's ensemble over nuisance models, in one call.
+
+    Parameters
+    ----------
+    estimators : sequence of relevance estimators
+        With one horizon.
+
+    Examples
+    --------
+    >>> from lifeyears.models import Cox, KaplanMeier
+    >>> both = Ensemble([ExpectedYears(KaplanMeier(), tau=5), ExpectedYears(Cox(), tau=5)])
+    """
+
+    def __init__(self, estimators: Sequence[RelevanceEstimator]) -> None:
+        self.estimators = estimators
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Fit a copy of each."""
+        self.estimators_ = [clone(each).fit(X, y) for each in self.estimators]
+        return self
+
+    def estimate(self, X: Any, y: Any) -> Relevance:
+        """Average their relevance."""
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError("this Ensemble is not fitted yet: call fit first")
+        return averaged([each.estimate(X, y) for each in getattr(self, "estimators_", self.estimators)])
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimators_") or all(each.__sklearn_is_fitted__() for each in self.estimators)
+
+    def _nuisances(self) -> dict[str, Any]:
+        return {}
+
+
+def averaged(relevances: Sequence[Relevance]) -> Relevance:
+    """The mean of several relevances of the same rows.
+
+    Its diagnostics are the most careful of theirs: the smallest chance, the fewest effective rows, the most clipped.
+    """
+    if not relevances:
+        raise ValueError("there is nothing to average")
+    taus = {each.tau for each in relevances}
+    if len(taus) > 1:
+        raise ValueError(f"relevances of several horizons cannot be averaged: {sorted(taus)}")
+    parts = [each.diagnostics for each in relevances]
+    values = np.mean([each.values for each in relevances], axis=0)
+    names = list(dict.fromkeys(each.name for each in relevances))
+    diagnostics = Diagnostics(
+        n=parts[0].n,
+        n_censored=parts[0].n_censored,
+        smallest_chance=min(part.smallest_chance for part in parts),
+        effective_sample_size=float(np.fmin.reduce([part.effective_sample_size for part in parts])),
+        largest_weight_share=float(np.fmax.reduce([part.largest_weight_share for part in parts])),
+        n_clipped=max(part.n_clipped for part in parts),
+        share_out_of_reach=max(part.share_out_of_reach for part in parts),
+        n_fallback=max(part.n_fallback for part in parts),
+        n_negative=int(np.count_nonzero(values < 0)),
+    )
+    return Relevance(values, taus.pop(), f"mean of {len(relevances)} {'/'.join(names)}", diagnostics)
+
+
+def weight_spread(chance: np.ndarray) -> tuple[float, float]:
+    """Effective sample size (Σw)²/Σw² of the weights 1/chance, and the share of the heaviest."""
+    weights = 1 / chance[chance > 0]
+    if not len(weights):
+        return 0.0, 0.0
+    return float(weights.sum() ** 2 / (weights**2).sum()), float(weights.max() / weights.sum())

@@ -1,0 +1,222 @@
+"""Positivity: could everybody have been followed to the horizon, and if not, who could not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from ..curves import SurvivalCurves, row_blocks
+from ..models import wrap
+from ..outcome import Outcome, as_outcome
+from ._estimators import TOLERATED_SHARE, PositivityError, weight_spread
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PositivityReport:
+    """Whether a horizon is within reach.
+
+    Attributes
+    ----------
+    tau, floor : float
+        The horizon, and the chance of reaching it below which a row counts as out of reach.
+    smallest_reach : float
+        min G(τ⁻|x).
+    share_out_of_reach : float
+        Share of rows with G(τ⁻|x) below the floor, or of a group (by `by`) of which nobody was followed to τ.
+    effective_sample_size, largest_weight_share : float
+        Of the weights 1/G(T⁻|x) of the rows seen to τ or to their event.
+    n_below_floor : int
+        Rows that clipping at the floor would change.
+    groups : DataFrame or None
+        For each value of `by`: rows, mean G(τ⁻|x), longest follow-up, share out of reach.
+    frontier : DataFrame or None
+        For horizons up to τ: the latest `by` up to which every group is within reach.
+    curves : SurvivalCurves
+        Mean G(t|x) of each group (or of all), for the plot.
+    """
+
+    tau: float
+    floor: float
+    smallest_reach: float
+    share_out_of_reach: float
+    effective_sample_size: float
+    largest_weight_share: float
+    n_below_floor: int
+    groups: pd.DataFrame | None
+    frontier: pd.DataFrame | None
+    curves: SurvivalCurves
+
+    @property
+    def violated(self) -> bool:
+        """Whether more than 1% of the rows are out of reach."""
+        return self.share_out_of_reach > TOLERATED_SHARE
+
+    def raise_if_violated(self) -> None:
+        """Raise `PositivityError` if the horizon is out of reach for more than 1% of the rows."""
+        if self.violated:
+            raise PositivityError(str(self))
+
+    def __str__(self) -> str:
+        state = "out of reach" if self.violated else "within reach"
+        lines = [
+            f"Horizon {self.tau:g} is {state}: {self.share_out_of_reach:.1%} of the rows cannot be followed that long "
+            f"(chance below {self.floor:g}); smallest chance {self.smallest_reach:.3g}.",
+            f"Weights: effective sample size {self.effective_sample_size:,.0f}, heaviest row "
+            f"{self.largest_weight_share:.1%} of all weight, {self.n_below_floor:,} rows below the floor.",
+        ]
+        if self.groups is not None and self.violated:
+            lacking = self.groups.index[self.groups["out_of_reach"] > TOLERATED_SHARE]
+            shown = f"{lacking[0]} to {lacking[-1]}" if len(lacking) > 6 else ", ".join(map(str, lacking))
+            lines.append(f"Without support ({self.groups.index.name}): {shown}.")
+        if self.frontier is not None and self.violated and len(self.frontier):
+            last = self.frontier.iloc[-1]
+            lines.append(
+                f"Supported: {self.groups.index.name if self.groups is not None else 'group'} up to "  # for the reader
+                f"{last['latest']} at horizon {last['tau']:g}; see .frontier for shorter ones."
+            )
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        text = "".join(f"<p>{line}</p>" for line in str(self).splitlines())
+        return text + ("" if self.groups is None else self.groups.to_html(float_format="{:.3f}".format))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw G(t|x), averaged within each group; return the axes."""
+        import matplotlib.pyplot as plt
+
+        ax = ax if ax is not None else plt.subplots()[1]
+        names = ["all"] if self.groups is None else [str(name) for name in self.groups.index]
+        colours = plt.get_cmap("viridis")(np.linspace(0, 0.9, len(names)))
+        for name, curve, colour in zip(names, self.curves.survival, colours, strict=True):
+            ax.step(self.curves.times, curve, where="post", color=colour, label=name)
+        ax.axvline(self.tau, color="0.4", linestyle="--", linewidth=1)
+        ax.axhline(self.floor, color="0.4", linestyle=":", linewidth=1)
+        ax.set(xlabel="time", ylabel="chance of still being followed", ylim=(0, 1.02), xlim=(0, None))
+        if len(names) <= 12:
+            ax.legend(frameon=False, fontsize="small")
+        return ax
+
+
+def check_positivity(
+    censoring_model: Any, X: Any, y: Any, tau: float, by: Any = None, floor: float = 0.05
+) -> PositivityReport:
+    """Check whether everybody could have been followed to the horizon.
+
+    A patient transplanted three years ago cannot be seen for twenty: weighting cannot make up for what was never seen.
+    This never raises on a violation; `report.raise_if_violated()` does.
+
+    Parameters
+    ----------
+    censoring_model : model or SurvivalCurves
+        Of the censoring time; if it is not fitted, a copy is fitted to ``y.censoring()``. A model that does not know
+        when people entered cannot see that the late ones lack follow-up: give `by`, or use
+        `lifeyears.models.AdministrativeCensoring`.
+    X, y : table and outcome
+    tau : float
+        The horizon.
+    by : str or array, optional
+        A column of X, or a value for each row (transplant year, say), to name those without support.
+    floor : float, default 0.05
+        A chance below this counts as out of reach.
+
+    Returns
+    -------
+    PositivityReport
+        Prints as text; `.groups`, `.frontier`, `.plot()`.
+    """
+    y = as_outcome(y)
+    if not (np.isfinite(tau) and tau > 0):
+        raise ValueError(f"tau must be a positive, finite time; got {tau!r}")
+    grid = np.linspace(0, max(tau, float(y.time.max())), 241)[1:]
+    G = _curves(censoring_model, X, y, np.unique(np.append(grid, [np.nextafter(tau, 0), tau])))
+    restricted = y.restrict(tau)
+    reach = G.at(tau, left=True)
+    seen = G.at_own(restricted.time, left=True)
+    effective, heaviest = weight_spread(seen[restricted.event])
+    lacking = reach < floor
+    groups = frontier = None
+    means = SurvivalCurves(G.times, G.survival.mean(axis=0, keepdims=True), G.interpolation)
+    if by is not None:
+        name, labels = _labels(by, X, len(y))
+        groups, frontier, lacking, means = _by_group(name, labels, y, G, tau, reach, floor)
+    return PositivityReport(
+        tau=float(tau),
+        floor=floor,
+        smallest_reach=float(reach.min()),
+        share_out_of_reach=float(lacking.mean()),
+        effective_sample_size=effective,
+        largest_weight_share=heaviest,
+        n_below_floor=int((seen < floor).sum()),
+        groups=groups,
+        frontier=frontier,
+        curves=means,
+    )
+
+
+def _curves(model: Any, X: Any, y: Outcome, times: np.ndarray) -> SurvivalCurves:
+    if isinstance(model, SurvivalCurves):
+        return model
+    model = wrap(model)
+    try:
+        check_is_fitted(model)
+    except Exception:
+        if y.n_events == len(y):  # nobody is censored
+            return SurvivalCurves.trusted(times, np.broadcast_to(1.0, (len(y), len(times))))
+        model = clone(model, safe=False).fit(X, y.censoring())
+    return model.predict_curves(X, times)
+
+
+def _labels(by: Any, X: Any, n: int) -> tuple[str, np.ndarray]:
+    if isinstance(by, str):
+        columns = getattr(X, "columns", ())
+        if by not in columns:
+            raise ValueError(f"X has no column {by!r}; it has {', '.join(map(str, list(columns)[:10])) or 'no names'}")
+        return by, np.asarray(X[by])
+    labels = np.asarray(by)
+    if labels.shape != (n,):
+        raise ValueError(f"by must have one value for each of the {n} rows; its shape is {labels.shape}")
+    return str(getattr(by, "name", None) or "group"), labels
+
+
+def _by_group(
+    name: str, labels: np.ndarray, y: Outcome, G: SurvivalCurves, tau: float, reach: np.ndarray, floor: float
+) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray, SurvivalCurves]:
+    """Support of each group, the frontier over groups in order, rows out of reach, and mean curves."""
+    import pandas as pd
+
+    values, code = np.unique(labels, return_inverse=True)
+    count = np.bincount(code)
+    longest = np.zeros(len(values))
+    np.maximum.at(longest, code, y.time)
+    lacking = (reach < floor) | (longest < tau)[code]
+    table = pd.DataFrame(
+        {
+            "rows": count,
+            "reach": np.bincount(code, reach) / count,
+            "longest_followup": longest,
+            "out_of_reach": np.bincount(code, lacking) / count,
+        },
+        index=pd.Index(values, name=name),
+    )
+    sums = np.zeros((len(values), len(G.times)))
+    for rows in row_blocks(len(y), len(G.times)):
+        np.add.at(sums, code[rows], G.survival[rows])
+    means = SurvivalCurves(G.times, np.minimum(sums / count[:, None], 1.0), G.interpolation)
+    horizons = np.linspace(tau / 10, tau, 10)
+    latest = []
+    for horizon in horizons:
+        short = (G.at(horizon, left=True) < floor) | (longest < horizon)[code]
+        unsupported = np.bincount(code, short) / count > TOLERATED_SHARE
+        first = int(np.argmax(unsupported)) if unsupported.any() else len(values)
+        latest.append(values[first - 1] if first else None)
+    frontier = pd.DataFrame({"tau": horizons, "latest": latest})
+    return table, frontier[frontier["latest"].notna()].reset_index(drop=True), lacking, means

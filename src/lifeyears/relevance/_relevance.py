@@ -1,0 +1,138 @@
+"""Estimated relevance: what each life is worth, and how far the estimate can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """What a careful reader asks of an estimate.
+
+    Attributes
+    ----------
+    n, n_censored : int
+        Rows, and those censored before the horizon.
+    smallest_chance : float
+        Smallest G(T⁻|x) by which a row was weighted (1 without weighting).
+    effective_sample_size : float
+        (Σw)²/Σw² of the weights 1/G(T⁻|x) of the rows that carry one.
+    largest_weight_share : float
+        Share of all weight on the one heaviest row.
+    n_clipped : int
+        Rows whose G was raised to the floor at the time it was used.
+    share_out_of_reach : float
+        Share of rows that, by G, cannot be followed to the horizon (G(τ⁻|x) below the floor). There IPCW is biased, and
+        the doubly robust estimate rests on the survival model alone.
+    n_fallback : int
+        Censored rows where the survival curve says nobody is left, so that the restricted mean stood in.
+    n_negative : int
+        Rows of negative relevance.
+    """
+
+    n: int
+    n_censored: int
+    smallest_chance: float = 1.0
+    effective_sample_size: float = float("nan")
+    largest_weight_share: float = float("nan")
+    n_clipped: int = 0
+    share_out_of_reach: float = 0.0
+    n_fallback: int = 0
+    n_negative: int = 0
+
+    @classmethod
+    def joined(cls, parts: Sequence[Diagnostics]) -> Diagnostics:
+        """Of several parts of one cohort: counts add up, effective sizes too, shares average, extremes stay extreme."""
+        n = sum(part.n for part in parts)
+        return cls(
+            n=n,
+            n_censored=sum(part.n_censored for part in parts),
+            smallest_chance=min(part.smallest_chance for part in parts),
+            effective_sample_size=float(sum(part.effective_sample_size for part in parts)),
+            largest_weight_share=max(part.largest_weight_share for part in parts),
+            n_clipped=sum(part.n_clipped for part in parts),
+            share_out_of_reach=sum(part.share_out_of_reach * part.n for part in parts) / n,
+            n_fallback=sum(part.n_fallback for part in parts),
+            n_negative=sum(part.n_negative for part in parts),
+        )
+
+    def __str__(self) -> str:
+        lines = [f"{self.n:,} rows, {self.n_censored:,} censored before the horizon"]
+        if np.isfinite(self.effective_sample_size):
+            lines.append(
+                f"weights: smallest chance {self.smallest_chance:.3g}, effective sample size "
+                f"{self.effective_sample_size:,.0f}, heaviest row {self.largest_weight_share:.1%} of all weight"
+            )
+        if self.share_out_of_reach:
+            lines.append(
+                f"{self.share_out_of_reach:.1%} of the rows cannot be followed to the horizon: IPCW is biased there, "
+                "and the doubly robust estimate rests on the survival model alone"
+            )
+        for count, what in (
+            (self.n_clipped, "weights were clipped at the floor"),
+            (self.n_fallback, "censored rows fell back to the restricted mean (nobody left on their curve)"),
+            (self.n_negative, "relevances are negative"),
+        ):
+            if count:
+                lines.append(f"{count:,} {what}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Relevance:
+    """Estimated relevance of each row.
+
+    Attributes
+    ----------
+    values : array, shape (n,)
+        Estimates of min(T*, τ), unbiased given x under the estimator's assumptions. A single value means little (it can
+        be negative, or beyond τ); averages over rows are what they are for.
+    tau : float
+        The horizon.
+    name : str
+        Which estimator made it.
+    diagnostics : Diagnostics
+    splits : tuple of (train, test) index arrays, optional
+        For cross-fitted relevance: who was estimated by a model trained on whom.
+    """
+
+    values: np.ndarray
+    tau: float
+    name: str
+    diagnostics: Diagnostics
+    splits: tuple[tuple[np.ndarray, np.ndarray], ...] | None = None
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self.values, dtype=dtype)
+
+    def __repr__(self) -> str:
+        fitted = f", cross-fitted in {len(self.splits)} folds" if self.splits else ""
+        return f"Relevance({self.name}, n={len(self):,}, tau={self.tau:g}, mean {self.values.mean():.3f}{fitted})"
+
+    def __str__(self) -> str:
+        return f"{self!r}\n{self.diagnostics}"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{field.name.replace('_', ' ')}</td><td>{getattr(self.diagnostics, field.name):,.4g}</td></tr>"
+            for field in fields(self.diagnostics)
+        )
+        return f"<p>{self!r}</p><table>{rows}</table>"
+
+    def plot(self, ax: Any = None, bins: int = 60) -> Any:
+        """Draw how the values are spread; return the axes."""
+        import matplotlib.pyplot as plt
+
+        ax = ax if ax is not None else plt.subplots()[1]
+        low, high = np.quantile(self.values, [0.001, 0.999])
+        ax.hist(self.values, bins=bins, range=(min(low, 0.0), max(high, self.tau)))
+        ax.axvline(self.tau, color="0.4", linestyle="--", linewidth=1)
+        ax.set(xlabel=f"relevance by {self.name}", ylabel="rows")
+        return ax
