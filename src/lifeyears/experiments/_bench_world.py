@@ -60,8 +60,8 @@ def draw(n: int, mechanism: str, rng: np.random.Generator) -> Patients:
     """Draw patients and censor them.
 
     "independent": C ~ U[0, 40]. "covariate": a rate that depends on x, as life does. "administrative": entry ~
-    U[0, 30], the study ends at 30, and 1% a year drop out. "informative": half are lost in the last third of their lives.
-    "paper": half are censored at C ~ U[0, T*], which depends on T* too.
+    U[0, 30], the study ends at 30, and 1% a year drop out. "informative": half are lost in the last third of their
+    lives. "paper": half are censored at C ~ U[0, T*], which depends on T* too.
     """
     X = rng.standard_normal((n, 3))
     entry = rng.uniform(0, STUDY, n)

@@ -86,8 +86,8 @@ def make_scorer(
         For "ndcg" and "policy_value".
     relevance : relevance estimator, optional
         What a censored life is worth. Fitted, it estimates the scored fold; unfitted, it is cross-fitted within
-        the fold (so that no row is judged by a model that saw it), once for all scorers and candidates. None is for outcomes
-        without censoring.
+        the fold (so that no row is judged by a model that saw it), once for all scorers and candidates. None is for
+        outcomes without censoring.
     time : float
         For "auc".
     cv : int or splitter, default 5

@@ -4,6 +4,7 @@ from ._cross_fit import cross_fit, temporal_folds
 from ._estimators import IPCW, DoublyRobust, Ensemble, ExpectedYears, PositivityError, averaged
 from ._positivity import PositivityReport, check_positivity
 from ._relevance import Diagnostics, Relevance
+from ._sensitivity import Sensitivity, sensitivity
 
 __all__ = [
     "IPCW",
@@ -14,8 +15,10 @@ __all__ = [
     "PositivityError",
     "PositivityReport",
     "Relevance",
+    "Sensitivity",
     "averaged",
     "check_positivity",
     "cross_fit",
+    "sensitivity",
     "temporal_folds",
 ]

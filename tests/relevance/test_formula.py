@@ -1,0 +1,214 @@
+"""EY, IPCW and DR against the definition, by enumeration and by hand."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from sklearn.metrics import ndcg_score as sklearn_ndcg
+
+import lifeyears as ly
+from conftest import cohort
+from lifeyears.curves import product_limit
+from lifeyears.models import Cox, KaplanMeier, WeibullAFT
+from lifeyears.relevance import IPCW, DoublyRobust, ExpectedYears
+
+TIMES = np.array([1.0, 2.0, 4.0, 7.0])
+LIFE = np.array([0.2, 0.25, 0.3, 0.25])  # P(T* = t), discrete
+END = np.array([0.15, 0.25, 0.2])  # P(C = 1), P(C = 2), P(C = 4); else never censored
+
+
+def curves_of(mass, times):
+    """One subject's right-continuous curve with these jumps."""
+    return ly.SurvivalCurves(times, np.clip(1 - np.cumsum(mass), 0, 1)[None])
+
+
+def expectation(estimate, tau):
+    """E[Y] over every (T*, C), ties between events and censorings included; an event at a tie comes first."""
+    total = 0.0
+    ends = [*zip(TIMES[:3], END, strict=True), (np.inf, 1 - END.sum())]
+    for (life, p), (end, q) in product(zip(TIMES, LIFE, strict=True), ends):
+        y = ly.Outcome([min(life, end)], [life <= end])
+        total += p * q * estimate(tau).estimate([[0.0]], y).values[0]
+    return total
+
+
+S, G = curves_of(LIFE, TIMES), curves_of(END, TIMES[:3])
+WRONG_S = ly.SurvivalCurves(TIMES, [[0.9, 0.5, 0.4, 0.1]])
+WRONG_G = ly.SurvivalCurves(TIMES[:3], [[0.8, 0.7, 0.3]])
+
+
+@pytest.mark.parametrize("tau", [1.5, 2.0, 4.0, 5.0, 7.0, 9.0])
+@pytest.mark.parametrize(
+    "estimate",
+    [
+        lambda tau: ExpectedYears(S, tau=tau),
+        lambda tau: IPCW(G, tau=tau),
+        lambda tau: DoublyRobust(S, G, tau=tau),
+        lambda tau: DoublyRobust(WRONG_S, G, tau=tau),
+        lambda tau: DoublyRobust(S, WRONG_G, tau=tau),
+    ],
+    ids=["EY", "IPCW", "DR", "DR with S wrong", "DR with G wrong"],
+)
+def test_unbiased_by_enumeration(estimate, tau):
+    assert expectation(estimate, tau) == pytest.approx(LIFE @ np.minimum(TIMES, tau), abs=1e-10)
+
+
+def test_wrong_models_are_biased_where_nothing_protects():
+    truth = LIFE @ np.minimum(TIMES, 5.0)
+    for estimate in (
+        lambda tau: ExpectedYears(WRONG_S, tau=tau),
+        lambda tau: IPCW(WRONG_G, tau=tau),
+        lambda tau: DoublyRobust(WRONG_S, WRONG_G, tau=tau),
+    ):
+        assert abs(expectation(estimate, 5.0) - truth) > 0.02
+
+
+def test_unrestricted_is_unbiased_too():
+    for estimate in (
+        lambda tau: ExpectedYears(S),
+        lambda tau: DoublyRobust(S, G),
+        lambda tau: DoublyRobust(WRONG_S, G, tail="drop"),
+    ):
+        # IPCW and DR take the largest time of each outcome as horizon; with T* ≤ 7 and S known that is the whole life
+        total = 0.0
+        for (life, p), (end, q) in product(
+            zip(TIMES, LIFE, strict=True), [*zip(TIMES[:3], END, strict=True), (np.inf, 1 - END.sum())]
+        ):
+            y = ly.Outcome([min(life, end)], [life <= end])
+            total += p * q * estimate(None).estimate([[0.0]], y).values[0]
+        assert total == pytest.approx(LIFE @ TIMES, abs=1e-10)
+
+
+def test_unrestricted_targets_need_a_tail_rule():
+    open_ended = ly.SurvivalCurves([1.0, 3.0], [[0.5, 0.2]])
+    y = ly.Outcome([2.0], [False])
+    with pytest.raises(ValueError, match="state a tail rule"):
+        ExpectedYears(open_ended).estimate([[0]], y)
+    # alive at 2: S(3)/S(2) = 0.4 are left at 3 and die there, so all live to 3
+    assert ExpectedYears(open_ended, tail="drop").estimate([[0]], y).values == pytest.approx([3.0])
+
+
+def test_special_cases_of_the_one_formula():
+    X, y = cohort(300, ties=True)
+    survival = Cox().fit(X, y).predict_curves(X)
+    censoring = KaplanMeier().fit(X, y.censoring()).predict_curves(X)
+    one = ly.SurvivalCurves([0.5], np.ones((1, 1)))
+    EY, DR = ExpectedYears(survival, tau=8).estimate(X, y), DoublyRobust(survival, one, tau=8).estimate(X, y)
+    assert DR.values == pytest.approx(EY.values)
+    nobody = ly.SurvivalCurves([1e-9], np.zeros((1, 1)))  # Q ≡ 0 but for the fallback, itself 1e-9
+    assert DoublyRobust(nobody, censoring, tau=8).estimate(X, y).values == pytest.approx(
+        IPCW(censoring, tau=8).estimate(X, y).values, abs=1e-6
+    )
+
+
+def plain_worth(y, tau, S, G):
+    """The formula, written out row by row and jump by jump."""
+    values = []
+    for i in range(len(y)):
+        T, delta = min(y.time[i], tau), bool(y.event[i] or y.time[i] >= tau)
+        Q = lambda u, i=i: S[i].mean_life_after(u, tau)[0]  # noqa: E731
+        total = (T if delta else Q(T)) / G[i].at(T, left=True)[0]
+        for u in G.times:
+            if u < T:
+                total -= Q(u) * (1 / G[i].at(u)[0] - 1 / G[i].at(u, left=True)[0])
+        values.append(total)
+    return np.array(values)
+
+
+@pytest.mark.parametrize("model", [Cox(), WeibullAFT()], ids=["steps", "smooth"])
+def test_vectorised_formula_equals_the_loop(monkeypatch, model):
+    X, y = cohort(60, ties=True)
+    survival = model.fit(X, y).predict_curves(X)
+    censoring = Cox().fit(X, y.censoring()).predict_curves(X)
+    loop = plain_worth(y, 6.0, survival, censoring)
+    assert DoublyRobust(survival, censoring, tau=6.0).estimate(X, y).values == pytest.approx(loop, rel=1e-9)
+    monkeypatch.setattr("lifeyears.curves.BLOCK_BYTES", 5000)
+    assert DoublyRobust(survival, censoring, tau=6.0).estimate(X, y).values == pytest.approx(loop, rel=1e-9)
+
+
+def test_continuous_censoring_is_the_limit_of_fine_steps():
+    X, y = cohort(80)
+    survival = WeibullAFT().fit(X, y).predict_curves(X)
+    fine, coarse = np.linspace(0, 14, 20_001), np.linspace(0, 14, 201)
+    smooth = np.exp(-0.05 * coarse) * np.ones((80, 1))
+    steps = np.exp(-0.05 * fine) * np.ones((80, 1))
+    as_line = DoublyRobust(survival, ly.SurvivalCurves(coarse, smooth, "linear"), tau=10).estimate(X, y)
+    as_steps = DoublyRobust(survival, ly.SurvivalCurves(fine, steps), tau=10).estimate(X, y)
+    assert as_line.values == pytest.approx(as_steps.values, abs=2e-3)
+
+
+def test_without_censoring_all_three_are_the_times():
+    X, y = cohort(100)
+    y = ly.Outcome(y.time, np.ones(100))
+    scores = X[:, 0]
+    for estimator in (ExpectedYears(tau=6), IPCW(tau=6), IPCW(Cox(), tau=6), DoublyRobust(tau=6)):
+        relevance = estimator.fit(X, y).estimate(X, y)
+        assert relevance.values == pytest.approx(np.minimum(y.time, 6))
+        ours = ly.metrics.ndcg_score(relevance, scores, k=10)
+        assert ours == pytest.approx(sklearn_ndcg([np.minimum(y.time, 6)], [scores], k=10))
+
+
+# Ten patients, worked by hand: deaths (d) and censorings (c), a tie of both at 3, the last one censored.
+#   time    1d  2c  3d  3d  3c  5d  6c  8d  9c  10c
+HAND = ly.Outcome([1, 2, 3, 3, 3, 5, 6, 8, 9, 10], [1, 0, 1, 1, 0, 1, 0, 1, 0, 0])
+# S: 1: 9/10; 3: 9/10·6/8 = 27/40; 5: 27/40·4/5 = 27/50; 8: 27/50·2/3 = 9/25
+# G (deaths leave first): 2: 8/9; 3: at risk 6, 8/9·5/6 = 20/27; 6: at risk 4, 20/27·3/4 = 5/9; 9: 5/18; 10: 0
+
+
+def test_the_hand_worked_curves():
+    X = np.zeros((10, 1))
+    survival = KaplanMeier().fit(X, HAND).predict_curves(X[:1], [1, 3, 5, 8]).survival[0]
+    assert survival == pytest.approx([9 / 10, 27 / 40, 27 / 50, 9 / 25])
+    G = product_limit(HAND.censoring()).curves()
+    assert G.at([2, 3, 6, 9, 10])[0] == pytest.approx([8 / 9, 20 / 27, 5 / 9, 5 / 18, 0])
+
+
+@pytest.mark.parametrize(
+    ("tau", "at_2", "at_3", "at_6", "at_9"),
+    [
+        # before the last time: ∫₂⁷ S/S(2) = 1 + 2·(3/4) + 2·(3/5); ∫₃⁷ S/S(3) = 2 + 2·(4/5); ∫₆⁷ = 1
+        (7.0, 2 + 1 + 1.5 + 1.2, 3 + 2 + 1.6, 7.0, 7.0),
+        # after it S stays at 9/25: ∫₂¹² = 1 + 2·(3/4) + 3·(3/5) + 4·(2/5); ∫₃¹² = 2 + 3·(4/5) + 4·(8/15);
+        # ∫₆¹² = 2 + 4·(2/3); ∫₉¹² = 3
+        (12.0, 2 + 1 + 1.5 + 1.8 + 1.6, 3 + 2 + 2.4 + 32 / 15, 6 + 2 + 8 / 3, 12.0),
+    ],
+)
+def test_expected_years_by_hand(tau, at_2, at_3, at_6, at_9):
+    X = np.zeros((10, 1))
+    if tau > 10:
+        with pytest.warns(UserWarning, match="beyond the longest follow-up, 10"):
+            values = ExpectedYears(KaplanMeier(), tau=tau).fit(X, HAND).estimate(X, HAND).values
+    else:
+        values = ExpectedYears(KaplanMeier(), tau=tau).fit(X, HAND).estimate(X, HAND).values
+    last = min(12.0, tau)
+    assert values == pytest.approx([1, at_2, 3, 3, at_3, 5, at_6, min(8, tau), at_9, last])
+
+
+@pytest.mark.filterwarnings("ignore:.*of the rows have less than a chance")
+def test_ipcw_by_hand():
+    X = np.zeros((10, 1))
+    values = IPCW(tau=7).fit(X, HAND).estimate(X, HAND).values
+    # δ·T/G(T⁻): at 3 G(3⁻) = 8/9 (the censoring at 3 comes after); at 5 20/27; from 7 on G(7⁻) = 5/9
+    assert values == pytest.approx([1, 0, 27 / 8, 27 / 8, 0, 27 / 4, 0, 63 / 5, 63 / 5, 63 / 5])
+    # Σ T/G over the cohort reproduces the restricted mean of Kaplan–Meier, an identity
+    assert values.mean() == pytest.approx(KaplanMeier(tau=7).fit(X, HAND).predict(X[:1])[0])
+    with pytest.warns(UserWarning, match="beyond the longest follow-up"):
+        after = IPCW(tau=12).fit(X, HAND)
+    after = after.estimate(X, HAND).values
+    assert after == pytest.approx([1, 0, 27 / 8, 27 / 8, 0, 27 / 4, 0, 72 / 5, 0, 0])
+
+
+def test_ipcw_weights_use_the_left_limit():
+    X = np.zeros((4, 1))
+    y = ly.Outcome([1.0, 2.0, 2.0, 3.0], [True, True, False, True])
+    # G jumps at 2, after the death there: that death has weight 1, the one at 3 has 2
+    values = IPCW(tau=2.9).fit(X, y).estimate(X, y).values
+    assert values == pytest.approx([1, 2, 0, 2.9 * 2])
+
+
+def test_mean_of_dr_with_km_is_the_mean_of_km():
+    # with marginal curves of the same sample all three agree on the mean
+    X, y = cohort(200, ties=True)
+    for estimator in (ExpectedYears(KaplanMeier(), tau=6), IPCW(tau=6), DoublyRobust(KaplanMeier(), tau=6)):
+        mean = estimator.fit(X, y).estimate(X, y).values.mean()
+        assert mean == pytest.approx(KaplanMeier(tau=6).fit(X, y).predict(X[:1])[0], abs=2e-3)

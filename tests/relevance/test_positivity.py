@@ -1,0 +1,163 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+import lifeyears as ly
+from conftest import cohort
+from lifeyears.experiments._bench_world import STUDY, draw, true_policy_value
+from lifeyears.experiments._estimator_bench import GOOD
+from lifeyears.metrics import policy_value
+from lifeyears.models import AdministrativeCensoring, Cox, KaplanMeier
+from lifeyears.relevance import IPCW, DoublyRobust, PositivityError, check_positivity
+
+
+@pytest.fixture(scope="module")
+def admin():
+    patients = draw(6000, "administrative", np.random.default_rng(0))
+    X = pd.DataFrame(patients.X, columns=["a", "b", "c"]).assign(entry=patients.entry)
+    return patients, X
+
+
+MODEL = AdministrativeCensoring(end=STUDY)
+
+
+def test_the_check_fires_on_administrative_censoring_and_names_the_eras(admin):
+    patients, X = admin
+    era = pd.Series((patients.entry // 5 * 5).astype(int), name="era")
+    report = check_positivity(MODEL, X, patients.y, tau=20, by=era)
+    assert report.violated
+    # entered after 10 of 30 years: no 20 years of follow-up
+    assert report.share_out_of_reach == pytest.approx(2 / 3, abs=0.03)
+    assert report.groups.index[report.groups["out_of_reach"] > 0.5].tolist() == [10, 15, 20, 25]
+    assert "Without support (era): 10, 15, 20, 25" in str(report)
+    # by eras of five years: 10 years are supported up to the era 15–20, 20 years up to 5–10
+    frontier = report.frontier.set_index("tau")["latest"]
+    assert frontier[10.0] == 15
+    assert frontier[20.0] == 5
+    with pytest.raises(PositivityError, match="Horizon 20 is out of reach"):
+        report.raise_if_violated()
+    assert report.plot().get_ylabel().startswith("chance")
+    assert "<table" in report._repr_html_()
+
+
+def test_a_model_that_does_not_know_the_entry_is_caught_by_the_groups(admin):
+    patients, X = admin
+    blind = check_positivity(KaplanMeier(), X, patients.y, tau=20)
+    assert not blind.violated  # Kaplan–Meier sees one cohort with long follow-up
+    assert check_positivity(KaplanMeier(), X, patients.y, tau=20, by="entry").violated
+
+
+def test_the_supported_cohort_passes_and_is_unbiased(admin):
+    patients, X = admin
+    early = patients.entry <= STUDY - 20
+    report = check_positivity(MODEL, X[early], patients.y[early], tau=20)
+    assert not report.violated
+    report.raise_if_violated()
+    assert "within reach" in str(report)
+    assert report.smallest_reach == pytest.approx(np.exp(-0.01 * 20), abs=0.05)
+
+
+@pytest.mark.parametrize("kind", ["IPCW", "DR"])
+def test_bias_within_and_beyond_support(kind):
+    """On those who entered at least τ before the cut |bias| < 0.02·τ; on all, IPCW is far off."""
+    tau, waitlist = 20.0, 64
+    truth = true_policy_value(GOOD, tau, waitlist)
+    supported, everybody = [], []
+    for seed in range(30):
+        patients = draw(6000, "administrative", np.random.default_rng(seed))
+        X = pd.DataFrame(patients.X, columns=["a", "b", "c"]).assign(entry=patients.entry)
+        censoring = MODEL
+        estimator = (
+            IPCW(censoring, tau=tau, on_violation="clip")
+            if kind == "IPCW"
+            else DoublyRobust(ly.models.wrap(lambda X: _truth(X)), censoring, tau=tau, on_violation="clip")
+        )
+        for rows, found in ((patients.entry <= STUDY - tau, supported), (slice(None), everybody)):
+            relevance = estimator.fit(X[rows], patients.y[rows]).estimate(X[rows], patients.y[rows])
+            found.append(policy_value(relevance, patients.X[rows] @ GOOD, waitlist=waitlist))
+    error = np.std(supported) / np.sqrt(30)
+    assert abs(np.mean(supported) - truth) < 0.02 * tau + 3 * error
+    if kind == "IPCW":
+        assert np.mean(everybody) < truth - 3
+
+
+def _truth(X):
+    from lifeyears.experiments._bench_world import EFFECTS, SCALE, SHAPE
+
+    times = np.linspace(0, 20, 81)
+    eta = X[["a", "b", "c"]].to_numpy() @ EFFECTS
+    return ly.SurvivalCurves(times, np.exp(-np.multiply.outer(np.exp(eta), (times / SCALE) ** SHAPE)), "linear")
+
+
+def test_administrative_censoring_is_the_cut_times_the_dropout(admin):
+    patients, X = admin
+    fitted = MODEL.fit(X, patients.y.censoring())
+    times = np.array([1.0, 5.0, 15.0, 25.0])
+    G = fitted.predict_curves(X, times).survival
+    cut = STUDY - patients.entry
+    assert (G[times >= cut[:, None]] == 0).all()
+    within = times < cut[:, None]
+    truth = np.broadcast_to(np.exp(-0.01 * times), G.shape)
+    soon = within & (times < 20)
+    assert G[soon] == pytest.approx(truth[soon], abs=0.03)
+    assert G[within] == pytest.approx(truth[within], abs=0.1)  # few are followed for 25 years
+    own = fitted.predict_curves(X[:20])
+    assert len(own.times) <= 512
+    assert (fitted.predict(X[:20]) <= cut[:20] + 0.2).all()
+
+
+def test_administrative_censoring_without_dropout_and_with_its_own_end():
+    entry = np.array([0.0, 2.0, 5.0])
+    X = pd.DataFrame({"entry": entry, "x": 0.0})
+    y = ly.Outcome([10.0, 8.0, 1.0], [False, False, True])
+    fitted = AdministrativeCensoring().fit(X, y.censoring())
+    assert fitted.end_ == 10
+    assert fitted.dropout_ is None
+    assert fitted.predict_curves(X, [4.0, 7.9, 9.0]).survival.tolist() == [[1, 1, 1], [1, 1, 0], [1, 0, 0]]
+    by_place = AdministrativeCensoring(entry=0).fit(X.to_numpy(), y.censoring())
+    assert by_place.end_ == 10
+
+
+def test_administrative_censoring_says_what_is_wrong():
+    X = pd.DataFrame({"year": [0.0, 2.0], "x": [0.0, 1.0]})
+    y = ly.Outcome([10.0, 8.0], [False, True])
+    with pytest.raises(ValueError, match="column 'entry' of X, which has year, x"):
+        AdministrativeCensoring().fit(X, y.censoring())
+    with pytest.raises(ValueError, match="row 0 was followed for 10"):
+        AdministrativeCensoring(entry="year", end=5.0).fit(X, y.censoring())
+    with pytest.raises(ValueError, match="entry is missing in row 1"):
+        AdministrativeCensoring(entry="year").fit(X.assign(year=[0.0, np.nan]), y.censoring())
+
+
+def test_the_dropout_model_sees_the_other_columns(admin):
+    patients, X = admin
+    with_cox = AdministrativeCensoring(Cox(), end=STUDY).fit(X, patients.y.censoring())
+    assert list(with_cox.dropout_.feature_names_in_) == ["a", "b", "c"]
+    keeping = AdministrativeCensoring(Cox(), end=STUDY, keep_entry=True).fit(X, patients.y.censoring())
+    assert "entry" in keeping.dropout_.feature_names_in_
+
+
+def test_weights_are_described_by_hand():
+    # deaths at 1 and 3, a censoring at 2: weights 1 and 2 (G(3⁻) = 1/2) and those followed to τ
+    y = ly.Outcome([1.0, 2.0, 3.0], [True, False, True])
+    report = check_positivity(KaplanMeier(), np.zeros((3, 1)), y, tau=3.0)
+    assert report.effective_sample_size == pytest.approx((1 + 2) ** 2 / (1 + 4))
+    assert report.largest_weight_share == pytest.approx(2 / 3)
+    assert report.smallest_reach == pytest.approx(0.5)
+
+
+def test_fitted_models_and_curves_are_used_as_they_are():
+    X, y = cohort(100)
+    fitted = KaplanMeier().fit(X, y.censoring())
+    first, second = check_positivity(fitted, X, y, 5.0), check_positivity(KaplanMeier(), X, y, 5.0)
+    assert first.smallest_reach == second.smallest_reach
+    curves = fitted.predict_curves(X)
+    assert check_positivity(curves, X, y, 5.0).smallest_reach == pytest.approx(first.smallest_reach, abs=0.02)
+    all_events = ly.Outcome(y.time, np.ones(100))
+    assert check_positivity(Cox(), X, all_events, 5.0).smallest_reach == 1
+    with pytest.raises(ValueError, match="no column 'year'"):
+        check_positivity(KaplanMeier(), X, y, 5.0, by="year")
+    with pytest.raises(ValueError, match="one value for each"):
+        check_positivity(KaplanMeier(), X, y, 5.0, by=[1, 2])
+    with pytest.raises(ValueError, match="tau"):
+        check_positivity(KaplanMeier(), X, y, -1.0)
