@@ -55,7 +55,36 @@ def test_mean_life_after_falls_back_to_the_restricted_mean_where_nobody_is_left(
 
 
 def test_mean_life_after_the_horizon_is_the_horizon():
-    assert STEP.mean_life_after(7.0, 3.5)[0] == 3.5
+    assert STEP.mean_life_after(7.0, 3.5).tolist() == [3.5, 3.5]
+    assert STEP.mean_life_after(7.0, 5.0).tolist() == [5.0, 5.0]  # also where S is 0 by then
+
+
+@pytest.mark.parametrize("interpolation", ["step", "linear"])
+@pytest.mark.parametrize("rate", [0.1, 2.0, 3.0, 10.0])
+def test_mean_life_after_keeps_its_digits_where_hardly_anybody_is_left(rate, interpolation):
+    times = np.linspace(0.1, 20, 200)
+    S = np.exp(-rate * times)
+    curves = SurvivalCurves(times, S[None], interpolation)
+    # memoryless: what is left after 15 is the same as at the start, on the same grid
+    ratio = np.exp(-rate * 0.1)
+    cells = 50  # from 15 to 20
+    step = 0.1 * sum(ratio**i for i in range(cells))
+    line = step - 0.05 * (1 - ratio**cells)
+    expected = 15 + (step if interpolation == "step" else line)
+    assert curves.mean_life_after(15.0, 20.0)[0] == pytest.approx(expected, rel=1e-9)
+
+
+def test_common_times_equal_own_times():
+    for curves in (STEP, LINE):
+        times = np.array([0.0, 0.5, 1.0, 2.2, 3.0, 3.9, 4.5, 5.0, 6.0])
+        each = curves.mean_life_after_each(times, 5.0)
+        for column, t in enumerate(times):
+            assert each[:, column] == pytest.approx(curves.mean_life_after(t, 5.0))
+
+
+def test_the_end_of_time():
+    assert LINE.at(np.inf).tolist() == [0.1, 0.0]
+    assert STEP.at(np.inf).tolist() == [0.1, 0.0]
 
 
 def test_mean_life_after_by_hand():

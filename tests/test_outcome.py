@@ -16,6 +16,7 @@ EVENT, TIME = [True, False, True], [5.0, 2.0, 9.0]
         ly.Outcome(TIME, EVENT),
         np.array(list(zip(EVENT, TIME, strict=True)), dtype=[("whatever", bool), ("name", float)]),
         np.array(list(zip(EVENT, TIME, strict=True)), dtype=[("event", int), ("time", int)]),
+        np.array(list(zip(EVENT, TIME, strict=True)), dtype=[("survival", bool), ("lenfol", float)]),
         pd.DataFrame({"time": TIME, "event": EVENT}),
         pd.DataFrame({"event": EVENT, "time": TIME}),
         pd.DataFrame({"Survival_Time": TIME, "Status": [1, 0, 1]}),
@@ -58,6 +59,10 @@ def test_every_form_of_y_gives_the_same_outcome(y):
         (pd.DataFrame({"entry": [0.0], "time": [1.0], "event": [1]}), "left truncation"),
         (pd.DataFrame({"start": [0.0], "stop": [1.0], "event": [1]}), "left truncation"),
         (pd.DataFrame({"a": [0.0], "time": [1.0], "event": [1]}), "it has 3"),
+        (pd.DataFrame({"time": [1.0], "censored": [1]}), "'censored' looks like the opposite of an event"),
+        (pd.DataFrame({"alive": [1], "years": [1.0]}), "opposite of an event"),
+        (([1], np.array([1], dtype="timedelta64[D]")), "not dates or durations"),
+        (([1], np.array(["2020-01-01"], dtype="datetime64[D]")), "not dates or durations"),
     ],
 )
 def test_bad_outcomes_are_refused_with_what_and_where(y, message):
@@ -111,6 +116,8 @@ def test_indexing_slices_masks_and_single_rows():
     assert y[y.event].time.tolist() == [5, 9]
     assert y[1:].event.tolist() == [False, True]
     assert y[1]["time"] == 2
+    assert y[-1]["time"] == 9
+    assert y[np.array(0)]["event"]
     assert "Outcome(n=3" in repr(y)
     assert repr(y[:0]) == "Outcome(n=0)"
     assert np.asarray(y).dtype.names == ("event", "time")
@@ -124,12 +131,13 @@ def test_suggested_horizon_is_the_95th_percentile_of_censored_times():
     assert ly.suggest_horizon((np.ones(101), time)) == 100
 
 
-@pytest.mark.parametrize("form", ["outcome", "structured", "frame"])
+@pytest.mark.parametrize("form", ["outcome", "structured", "frame", "polars"])
 def test_cross_validate_takes_every_form(X, y, form):
     given = {
         "outcome": y,
         "structured": y.to_structured(),
         "frame": pd.DataFrame({"event": y.event, "time": y.time}),
+        "polars": pl.DataFrame({"event": y.event, "time": y.time}),
     }[form]
     scores = cross_validate(ly.models.Cox(), X, given, cv=KFold(3), error_score="raise")["test_score"]
     assert (scores > 0.5).all()

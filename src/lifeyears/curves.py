@@ -115,12 +115,31 @@ class SurvivalCurves:
         """
         tau = _checked_horizon(tau)
         a = np.minimum(self._own_times(a), tau)
-        alive = self.at_own(a)
-        total = self.restricted_mean(tau)
-        rest = np.maximum(total - self._area_to(a), 0.0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            life = a + rest / alive
-        return np.where(alive > 0, np.minimum(life, tau), total)
+        knots = self._knots(tau)
+        cell = np.clip(np.searchsorted(knots, a, side="right") - 1, 0, len(knots) - 2)
+        alive, total = self.at_own(a), self.restricted_mean(tau)
+        rest = np.empty(len(self))
+        for rows in row_blocks(len(self), 3 * len(knots)):
+            S, tails = self._tails(rows, knots)
+            here = np.arange(len(S)), cell[rows]
+            right = S[here] if self.interpolation == "step" else S[here[0], here[1] + 1]
+            rest[rows] = tails[here[0], here[1] + 1] + (knots[here[1] + 1] - a[rows]) * 0.5 * (alive[rows] + right)
+        return _conditional(a, rest, alive, total, tau)
+
+    def mean_life_after_each(self, times: Any, tau: float) -> np.ndarray:
+        """`mean_life_after` at common times for all subjects: (n, q)."""
+        times, tau = checked_grid(times), _checked_horizon(tau)
+        a = np.minimum(times, tau)
+        knots = self._knots(tau)
+        cell = np.clip(np.searchsorted(knots, a, side="right") - 1, 0, len(knots) - 2)
+        life = np.empty((len(self), len(times)))
+        for rows in row_blocks(len(self), 3 * (len(knots) + len(times))):
+            S, tails = self._tails(rows, knots)
+            alive = self[rows].at(a)
+            right = S[:, cell] if self.interpolation == "step" else S[:, cell + 1]
+            rest = tails[:, cell + 1] + (knots[cell + 1] - a) * 0.5 * (alive + right)
+            life[rows] = _conditional(a, rest, alive, self[rows].restricted_mean(tau)[:, None], tau)
+        return life
 
     def plot(self, rows: Any = None, ax: Any = None, **kwargs: Any) -> Any:
         """Draw the curves of some rows (the first ten, unless said otherwise) and return the axes."""
@@ -150,7 +169,9 @@ class SurvivalCurves:
         if self.interpolation == "step":
             return before, np.zeros(t.shape)
         knots = np.concatenate([[0.0], self.times, [np.inf]])  # (0, 1) opens the curve; the end stays level
-        return before, (t - knots[before + 1]) / np.maximum(knots[before + 2] - knots[before + 1], 1e-300)
+        with np.errstate(invalid="ignore"):
+            share = (t - knots[before + 1]) / np.maximum(knots[before + 2] - knots[before + 1], 1e-300)
+        return before, np.where(before == len(self.times) - 1, 0.0, share)
 
     def _columns(self, t: np.ndarray, left: bool) -> np.ndarray:
         before, share = self._locate(t, left)
@@ -173,36 +194,21 @@ class SurvivalCurves:
         weights[:-1] -= tilt[1:]
         return float(widths[0] - tilt[0]), weights
 
-    def areas_to(self, times: np.ndarray) -> np.ndarray:
-        """∫₀ᵗ S(u|x) du of every subject at common times, (n, q)."""
-        times = checked_grid(times)
-        cell = self._locate(times, left=False)[0] + 1  # the knot at or before each time
-        knots = np.concatenate([[0.0], self.times])
-        areas = np.empty((len(self), len(times)))
-        for rows in row_blocks(len(self), 3 * (len(knots) + len(times))):
-            S, whole = self._knot_areas(rows)
-            reached = self[rows].at(times)
-            areas[rows] = whole[:, cell] + (times - knots[cell]) * 0.5 * (S[:, cell] + reached)
-        return areas
+    def _knots(self, tau: float) -> np.ndarray:
+        """0, the grid's times below τ, and τ."""
+        inner = self.times[(self.times > 0) & (self.times < tau)]
+        return np.concatenate([[0.0], inner, [tau]])
 
-    def _area_to(self, a: np.ndarray) -> np.ndarray:
-        """∫₀^{aᵢ} S(u|xᵢ) du, each subject to a time of its own."""
-        cell = self._locate(a, left=False)[0] + 1
-        knots = np.concatenate([[0.0], self.times])
-        reached = self.at_own(a)
-        area = np.empty(len(self))
-        for rows in row_blocks(len(self), 3 * len(knots)):
-            S, whole = self._knot_areas(rows)
-            here = np.arange(len(S)), cell[rows]
-            area[rows] = whole[here] + (a[rows] - knots[cell[rows]]) * 0.5 * (S[here] + reached[rows])
-        return area
+    def _tails(self, rows: slice, knots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """S at the knots, and ∫ S from each knot to the last, for some rows.
 
-    def _knot_areas(self, rows: slice) -> tuple[np.ndarray, np.ndarray]:
-        """S and ∫₀ S at 0 and the grid's times, for some rows."""
-        S = np.concatenate([np.ones((len(self.survival[rows]), 1)), self.survival[rows]], axis=1)
+        Added up from the end: late, where S is tiny, a difference of two areas from 0 would have no digits left.
+        """
+        S = self[rows].at(knots)
         height = S[:, :-1] if self.interpolation == "step" else 0.5 * (S[:, :-1] + S[:, 1:])
-        widths = np.diff(self.times, prepend=0.0)
-        return S, np.concatenate([np.zeros((len(S), 1)), np.cumsum(height * widths, axis=1)], axis=1)
+        tails = np.zeros(S.shape)
+        tails[:, :-1] = np.cumsum((height * np.diff(knots))[:, ::-1], axis=1)[:, ::-1]
+        return S, tails
 
 
 class StepFunction:
@@ -304,6 +310,13 @@ def _checked_survival(survival: np.ndarray) -> np.ndarray:
             "Rows are subjects, columns are times"
         )
     return smooth
+
+
+def _conditional(a: np.ndarray, rest: np.ndarray, alive: np.ndarray, total: np.ndarray, tau: float) -> np.ndarray:
+    """A + rest/alive; the restricted mean where nobody is left; τ from τ on."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        life = np.minimum(a + rest / alive, tau)
+    return np.where(a >= tau, tau, np.where(alive > 0, life, total))
 
 
 def _checked_times(t: Any) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 
 EVENT_NAMES = frozenset({"event", "status", "death", "dead", "died", "failed", "failure", "delta", "observed", "e"})
 TIME_NAMES = frozenset({"time", "duration", "survival", "futime", "followup", "years", "months", "days", "t"})
+BACKWARDS_WORDS = ("censor", "alive", "surviv", "living")
 ENTRY_NAMES = frozenset({"entry", "start", "truncation", "left", "tstart"})
 
 
@@ -89,8 +90,10 @@ class Outcome:
         return len(self.time)
 
     def __getitem__(self, rows: Any) -> Any:
-        if isinstance(rows, (int, np.integer)):
-            return self.to_structured()[rows]
+        if isinstance(rows, (int, np.integer)) or (isinstance(rows, np.ndarray) and rows.ndim == 0):
+            record = np.empty((), dtype=[("event", bool), ("time", float)])
+            record["event"], record["time"] = self.event[rows], self.time[rows]
+            return record[()]
         return Outcome(self.time[rows], self.event[rows])
 
     def __repr__(self) -> str:
@@ -174,12 +177,23 @@ def _from_columns(names: list, table: Any) -> Outcome:
     if len(names) != 2:
         raise ValueError(f"y must have two columns, event and time; it has {len(names)}: {names}")
     event, time = names
-    if plain[1] in EVENT_NAMES or (plain[0] in TIME_NAMES and plain[1] not in TIME_NAMES):
+    told_by_type = isinstance(table, np.ndarray) and table.dtype[event].kind == "b" and table.dtype[time].kind != "b"
+    if not told_by_type and (plain[1] in EVENT_NAMES or (plain[0] in TIME_NAMES and plain[1] not in TIME_NAMES)):
         event, time = time, event
+    backwards = str(event).lower()
+    if not isinstance(table, np.ndarray) and any(word in backwards for word in BACKWARDS_WORDS):
+        raise ValueError(
+            f"the column {event!r} looks like the opposite of an event. Pass a column that is 1 where the event was "
+            f"seen, e.g. {{'event': 1 - y[{event!r}], 'time': …}}, or, if 1 does mean an event there, rename it to 'event'"
+        )
     return Outcome(np.asarray(table[time]), np.asarray(table[event]))
 
 
 def _checked_time(time: Any) -> np.ndarray:
+    if np.asarray(time).dtype.kind in "mM":
+        raise ValueError(
+            "time must be numbers, not dates or durations: divide by the unit, e.g. delta / np.timedelta64(1, 'D')"
+        )
     try:
         time = np.array(time, dtype=float)
     except (TypeError, ValueError) as error:

@@ -87,7 +87,36 @@ def test_empty_and_constant_columns_become_zero():
 
 def test_booleans_are_categories():
     frame = pd.DataFrame({"smoker": [True, False]})
-    assert list(TablePreprocessor().fit(frame).get_feature_names_out()) == ["smoker_False", "smoker_True"]
+    assert list(TablePreprocessor().fit(frame).get_feature_names_out()) == ["smoker_0", "smoker_1"]
+
+
+def test_booleans_and_their_codes_are_one():
+    fitted = TablePreprocessor().fit(pd.DataFrame({"smoker": [True, False]}))
+    for other in ([1, 0], [1.0, 0.0], ["1", "0"]):
+        assert fitted.transform(pd.DataFrame({"smoker": other})).tolist() == [[0, 1], [1, 0]]
+
+
+def test_numbers_held_as_objects_are_numbers():
+    frame = pd.DataFrame({"x": pd.Series([1.0, 3.0, None], dtype=object)})
+    assert TablePreprocessor(scale=False).fit_transform(frame).tolist() == [[1], [3], [2]]
+
+
+def test_dates_and_identifiers_are_refused_with_advice():
+    with pytest.raises(ValueError, match="'when' holds dates"):
+        TablePreprocessor().fit(pd.DataFrame({"when": pd.date_range("2020-01-01", periods=5)}))
+    with pytest.raises(ValueError, match="'id' has 300 categories in 300 rows"):
+        TablePreprocessor().fit(pd.DataFrame({"id": [f"p{i}" for i in range(300)]}))
+
+
+def test_a_column_coded_in_another_way_warns():
+    fitted = TablePreprocessor().fit(pd.DataFrame({"sex": ["male", "female"] * 20}))
+    with pytest.warns(UserWarning, match="no value of column 'sex' was seen in training"):
+        fitted.transform(pd.DataFrame({"sex": ["M", "F"] * 20}))
+
+
+def test_names_of_columns_stay_apart():
+    frame = pd.DataFrame({"s_F": [1.0, 2.0], "s": ["F", "M"]})
+    assert len(set(TablePreprocessor().fit(frame).get_feature_names_out())) == 3
 
 
 def test_bad_tables_are_refused(table):

@@ -3,6 +3,8 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
+from scipy.integrate import trapezoid
 from sklearn.model_selection import GridSearchCV, KFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -84,11 +86,9 @@ def test_coverage_of_the_population_value():
     """95% intervals for the value of a fixed ranking: 400 cohorts of 4,000, lists of 40; the share's error is 0.011."""
     rng = np.random.default_rng(0)
     z = np.linspace(-8, 8, 8001)
-    from scipy import stats
-
     # life is exponential with mean exp(z); the best of 40 by z
     best = 40 * stats.norm.cdf(z) ** 39 * stats.norm.pdf(z)
-    truth = np.trapezoid(np.exp(z / 2) * best, z) if hasattr(np, "trapezoid") else np.trapz(np.exp(z / 2) * best, z)
+    truth = trapezoid(np.exp(z / 2) * best, z)
     covered = []
     for _ in range(400):
         score = rng.standard_normal(4000)
@@ -133,7 +133,7 @@ def test_comparison_shows_itself(ranked):
     c = compare(years, scores, waitlist=20, n_resamples=50)
     assert "Paired differences" in str(c)
     assert "<table" in c._repr_html_()
-    assert [label.get_text() for label in c.plot().get_yticklabels()][0] == "good − fair"
+    assert c.plot().get_yticklabels()[0].get_text() == "good − fair"
     assert compare(years, {"one": scores["good"]}, waitlist=20, n_resamples=20).plot() is not None
     X, y = cohort(900)
     relevance = cross_fit(DoublyRobust(tau=6), X, y)

@@ -128,6 +128,15 @@ def test_calibration_beyond_follow_up_is_unknown_and_plots():
         calibration(y, [0.2, 0.2, 0.8, 0.8], time=5.0, n_bins=0)
 
 
+def test_calibration_at_the_end_of_follow_up_does_not_hang_on_the_order_of_rows():
+    for events in ([1, 1, 0], [1, 0, 1]):  # a death and a censoring at the last time: beyond it nothing is known
+        assert np.isnan(calibration(([*events], [1.0, 5.0, 5.0]), [0.5] * 3, time=6.0, n_bins=1).observed[0])
+    unknown = calibration(([0, 0], [1.0, 2.0]), [0.5, 0.5], time=6.0, n_bins=1)
+    assert np.isnan(unknown.error)
+    nobody = calibration((np.zeros(30), np.full(30, 9.0)), np.full(30, 0.9), time=6.0, n_bins=1)
+    assert (nobody.low[0], nobody.high[0]) == (0.9, 1.0)  # the rule of three: 1 − 3/30
+
+
 def test_higher_is_longer_everywhere(y, patients):
     scores = -patients["x"].to_numpy()
     assert concordance_index(y, scores) > 0.6

@@ -29,7 +29,23 @@ def test_cox_loss_equals_pycox():
 
     torch.manual_seed(0)
     output, event = torch.randn(40, 1), (torch.rand(40) < 0.5).float()
-    assert float(cox_loss(output, event)) == pytest.approx(float(cox_ph_loss_sorted(output, event)), rel=1e-5)
+    theirs = float(cox_ph_loss_sorted(output, event))  # which knows no ties
+    assert float(cox_loss(output, event, torch.arange(40))) == pytest.approx(theirs, rel=1e-5)
+
+
+def test_cox_loss_with_ties_is_the_partial_likelihood_and_bears_large_outputs():
+    from lifeyears.models._networks import cox_loss
+    from lifeyears.models._partial_likelihood import PartialLikelihood, RiskSets
+
+    X, y = cohort(80, ties=True)
+    order = np.argsort(-y.time, kind="stable")
+    for scale in (1.0, 30.0):
+        eta = scale * X[order, 0]
+        sets = RiskSets.of(y[order], None, "breslow")
+        exact = PartialLikelihood(eta[sets.order][:, None], sets, np.zeros(1)).value(np.ones(1))
+        place = torch.from_numpy(np.unique(-y.time[order], return_inverse=True)[1])
+        loss = cox_loss(torch.from_numpy(eta), torch.from_numpy(y.event[order].astype(float)), place)
+        assert float(loss) == pytest.approx(-exact / y.n_events, rel=1e-9)
 
 
 def test_deephit_loss_equals_pycox():
@@ -114,12 +130,92 @@ class TestBoth:
 
     @pytest.mark.parametrize(
         ("bad", "message"),
-        [({"batch_size": 1}, "batch_size"), ({"validation_fraction": 1.0}, "validation"), ({"epochs": 0}, "epochs")],
+        [
+            ({"batch_size": 1}, "batch_size"),
+            ({"dropout": 1.0}, "dropout"),
+            ({"validation_fraction": 1.0}, "validation"),
+            ({"epochs": 0}, "epochs"),
+        ],
     )
     def test_bad_settings(self, model, bad, message):
         X, y = cohort(60)
         with pytest.raises(ValueError, match=message):
             type(model)(**bad).fit(X, y)
+
+
+def test_deepsurv_with_a_fixed_linear_network_is_cox():
+    """The baseline hazard and the curves, on an absolute scale: the network is set to Cox's own coefficients."""
+    X, y = cohort(400, ties=True)
+    cox = ly.models.Cox(alpha=0, tau=9.0).fit(X, y)
+    deep = DeepSurv(hidden=(), epochs=1, learning_rate=0.0, weight_decay=0.0, validation_fraction=0, tau=9.0)
+    import lifeyears.models._networks as networks
+
+    original = networks.build_network
+
+    def cox_network(*args, **kwargs):
+        network = original(*args, **kwargs)
+        with torch.no_grad():
+            network[-1].weight[:] = torch.from_numpy((cox.coef_ * X.std(axis=0)).astype(np.float32))
+        return network
+
+    networks.build_network = cox_network
+    try:
+        deep.fit(X, y)
+    finally:
+        networks.build_network = original
+    assert deep.predict_curves(X).survival == pytest.approx(cox.predict_curves(X).survival, abs=1e-4)
+    assert deep.predict(X) == pytest.approx(cox.predict(X), abs=1e-3)
+
+
+@pytest.mark.parametrize("model", [DeepSurv(random_state=0), DeepHit(random_state=0)], ids=["DeepSurv", "DeepHit"])
+def test_mean_curve_is_near_kaplan_meier(model):
+    X, y = cohort(3000)
+    times = np.array([1.0, 3.0, 6.0, 9.0])
+    mean = model.set_params(epochs=25).fit(X, y).predict_curves(X, times).survival.mean(axis=0)
+    km = ly.models.KaplanMeier().fit(X, y).predict_curves(X[:1], times).survival[0]
+    # Kaplan–Meier's standard error is below 0.013 here; DeepHit's bins and ranking loss cost it some calibration
+    assert mean == pytest.approx(km, abs=0.03 if isinstance(model, DeepSurv) else 0.12)
+
+
+def test_deephit_curves_are_straight_between_bins_and_sum_to_its_masses():
+    X, y = cohort(200)
+    model = DeepHit(bins=6, **SMALL).fit(X, y)
+    logits = np.concatenate([model._outputs(X[:1])[0], [0.0]])
+    mass = np.exp(logits) / np.exp(logits).sum()
+    at_cuts = model.predict_curves(X[:1]).survival[0]
+    assert at_cuts[1:] == pytest.approx(1 - np.cumsum(mass[:-1])[1:], abs=1e-9)
+    middle = (model.cuts_[2] + model.cuts_[3]) / 2
+    assert model.predict_curves(X[:1], [middle]).survival[0, 0] == pytest.approx((at_cuts[2] + at_cuts[3]) / 2)
+
+
+def test_network_is_what_table_a2_says():
+    from lifeyears.models._networks import Dropout, build_network
+
+    layers = build_network(5, (64, 32), 30, dropout=0.5, batch_norm=True, bias=True)
+    kinds = [type(layer).__name__ for layer in layers]
+    assert kinds == ["Linear", "ReLU", "BatchNorm1d", "Dropout", "Linear", "ReLU", "BatchNorm1d", "Dropout", "Linear"]
+    dropped = Dropout(0.4).train()(torch.ones(200_000))
+    assert float(dropped.mean()) == pytest.approx(1.0, abs=0.01)
+    assert float((dropped == 0).float().mean()) == pytest.approx(0.4, abs=0.01)
+    assert (Dropout(0.4).eval()(torch.ones(5)) == 1).all()
+
+
+@pytest.mark.parametrize("share", [0.1, 0.4])
+def test_validation_share_is_what_was_asked_for(share):
+    _, y = cohort(1000)
+    training, held_out = DeepSurv(validation_fraction=share)._split(y, np.random.RandomState(0))
+    assert len(held_out) == pytest.approx(1000 * share, abs=2)
+    assert not set(training) & set(held_out)
+    assert y.event[held_out].mean() == pytest.approx(y.event.mean(), abs=0.01)
+
+
+def test_weight_decay_shrinks_the_weights():
+    X, y = cohort(300)
+    sizes = [
+        float(DeepSurv(weight_decay=decay, **SMALL).fit(X, y).network_[0].weight.detach().norm())
+        for decay in (0.0, 1.0)
+    ]
+    assert sizes[1] < sizes[0]
 
 
 @pytest.mark.parametrize("bad", [{"bins": 1}, {"alpha": 2.0}, {"sigma": 0.0}])
@@ -131,7 +227,7 @@ def test_bad_settings_of_deephit(bad):
 
 def test_divergence_says_so():
     X, y = cohort(300)
-    with pytest.raises(ValueError, match="Lower learning_rate"):
+    with pytest.raises(RuntimeError, match="Lower learning_rate"):
         DeepSurv(learning_rate=1e30, epochs=5, random_state=0).fit(X, y)
 
 

@@ -203,8 +203,96 @@ def test_collinear_columns_without_penalty_share_the_effect():
 
 def test_separation_says_so():
     x = np.arange(40.0)
-    with pytest.warns(ConvergenceWarning, match="column x0"):
+    with pytest.warns(ConvergenceWarning, match="coefficient of x0"):
         Cox(alpha=0).fit(pd.DataFrame({"x0": -x}), (np.ones(40), 1 + x))
+
+
+@pytest.mark.parametrize("model", [Cox(alpha=0), WeibullAFT(penalizer=0)], ids=["Cox", "WeibullAFT"])
+@pytest.mark.parametrize("exposed", [5, 100])
+def test_a_binary_column_without_events_says_so(model, exposed):
+    X, y = cohort(500)
+    column = np.arange(500) < exposed
+    table = pd.DataFrame({"x": X[:, 0], "exposed": column.astype(float)})
+    with pytest.warns(ConvergenceWarning, match="coefficient of exposed runs away"):
+        model.fit(table, ly.Outcome(y.time, y.event & ~column))
+
+
+def test_a_strong_but_honest_effect_does_not_warn():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(0, 400, 2000)
+    time = rng.exponential(np.exp(-0.2 * x + 40))
+    cox = Cox(alpha=0).fit(x[:, None], (np.ones(2000), time))
+    assert cox.coef_[0] == pytest.approx(0.2, abs=4 * cox.standard_error_[0])
+
+
+def test_a_shape_without_bound_says_so():
+    with pytest.warns(ConvergenceWarning, match="shape runs away"):
+        WeibullAFT(penalizer=0).fit(np.arange(5.0)[:, None], (np.ones(5), np.full(5, 3.0)))
+
+
+def test_columns_that_cannot_be_told_apart_have_no_standard_error():
+    X, y = cohort(300)
+    doubled = Cox(alpha=0).fit(np.column_stack([X, X[:, 0], np.ones(300)]), y)
+    assert np.isnan(doubled.standard_error_).tolist() == [True, False, False, True, True]
+
+
+@pytest.mark.parametrize("model", [Cox(alpha=0), WeibullAFT(penalizer=0)], ids=["Cox", "WeibullAFT"])
+@pytest.mark.parametrize(("factor", "shift"), [(1e-9, 0.0), (1.0, 1e8), (1e9, -3.0)])
+def test_scale_and_place_of_a_column_do_not_matter(model, factor, shift):
+    X, y = cohort(300)
+    plain = model.fit(X, y).coef_
+    assert model.fit(X * factor + shift, y).coef_ * factor == pytest.approx(plain, rel=1e-4)
+
+
+def test_weighted_efron_equals_r(X, y, patients, from_r):
+    cox, r = Cox(alpha=0, ties="efron").fit(X, y, sample_weight=patients["weight"]), from_r["cox_efron_weighted"]
+    assert cox.coef_ == pytest.approx(r["coef"], abs=1e-8)
+    assert cox.log_likelihood_ == pytest.approx(r["loglik"], abs=1e-8)
+
+
+def test_censoring_at_time_zero_is_refused_by_weibull_either_way():
+    X, y = cohort(50)
+    for events in ([False], [False, True]):
+        zeros = ly.Outcome(np.append(y.time, np.zeros(len(events))), np.append(y.event, events))
+        with pytest.raises(ValueError, match="positive event times"):
+            WeibullAFT().fit(np.vstack([X, X[: len(events)]]), zeros.censoring())
+
+
+def test_thinned_grids_keep_the_area():
+    X, y = cohort(6000)
+    for model in (KaplanMeier(), Cox()):
+        model.fit(X, y)
+        full = model.predict_curves(X[:50], np.unique(y.time[y.event]))
+        own = model.predict_curves(X[:50])
+        assert len(own.times) == 512
+        assert own.restricted_mean(9.0) == pytest.approx(full.restricted_mean(9.0), abs=1e-3)
+        assert own.mean_life_after(3.0, 9.0) == pytest.approx(full.mean_life_after(3.0, 9.0), abs=5e-3)
+
+
+def test_one_outlying_row_does_not_spoil_the_life_table():
+    X, y = cohort(2000)
+    X = np.vstack([X, [[200.0, 0.0, 0.0]]])
+    y = ly.Outcome(np.append(y.time, 0.01), np.append(y.event, True))
+    cox = Cox(tau=9.0).fit(X, y)
+    exact = cox.predict_curves(X, cox.baseline_times_).restricted_mean(9.0)
+    assert cox.predict(X) == pytest.approx(exact, abs=1e-5)
+    assert (cox.predict(X) >= 0).all()
+
+
+def test_linear_algebra_runs_on_one_thread_while_fitting(X, y, monkeypatch):
+    from threadpoolctl import threadpool_info
+
+    seen = []
+    original = Cox._warm_start
+    monkeypatch.setattr(
+        Cox,
+        "_warm_start",
+        lambda self, *a: (
+            seen.extend(p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas") or original(self, *a)
+        ),
+    )
+    Cox().fit(X, y)
+    assert set(seen) == {1}
 
 
 def test_one_event_is_enough_and_none_is_not():
@@ -221,6 +309,11 @@ def test_bad_settings_are_refused(X, y):
         (Cox(ties="exact"), "ties"),
         (Cox(alpha=-1), "alpha"),
         (WeibullAFT(penalizer=-1), "penalizer"),
+        (Cox(alpha=np.inf), "alpha"),
+        (Cox(alpha="a"), "alpha"),
+        (Cox(max_iter=0), "max_iter"),
+        (Cox(tau="a"), "tau"),
+        (Cox(tau=True), "tau"),
     ):
         with pytest.raises(ValueError, match=message):
             model.fit(X, y)

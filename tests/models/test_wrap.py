@@ -91,6 +91,26 @@ def test_fitted_models_can_be_used_at_once(table):
         wrap(linear_model.CoxPHSurvivalAnalysis()).predict(X)
 
 
+def test_the_wrapped_models_own_horizon_holds(table):
+    X, y = table
+    pipe = make_pipeline(StandardScaler(), Cox(tau=5.0))
+    expected = clone(pipe).fit(X, y).predict(X)
+    assert wrap(clone(pipe)).fit(X, y).predict(X) == pytest.approx(expected, abs=1e-2)
+    assert wrap(clone(pipe).fit(X, y)).predict(X) == pytest.approx(expected, abs=1e-2)
+    assert wrap(clone(pipe), tau=3.0).fit(X, y).predict(X).max() <= 3.0
+    whole = wrap(make_pipeline(StandardScaler(), Cox())).fit(X, y)
+    assert whole.tau_ == y.time.max()
+
+
+def test_lengths_and_weights_are_checked(table):
+    X, y = table
+    for model in (lifelines.KaplanMeierFitter(), lambda X: (np.ones(1), np.ones((len(X), 1)))):
+        with pytest.raises(ValueError, match="X has 200 rows and y has 100"):
+            wrap(model).fit(X, y[:100])
+    with pytest.raises(ValueError, match="negative"):
+        wrap(lifelines.KaplanMeierFitter()).fit(X, y, sample_weight=-np.ones(200))
+
+
 def test_a_model_without_curves_says_so(table):
     X, y = table
     wrapped = wrap(linear_model.IPCRidge()).fit(X, y)

@@ -40,6 +40,7 @@ out <- list(
   times = at,
   km = km(), km_weighted = km(d$weight), censoring = g,
   cox_breslow = cox("breslow"), cox_efron = cox("efron"), cox_breslow_weighted = cox("breslow", d$weight),
+  cox_efron_weighted = cox("efron", d$weight),
   weibull = list(coef = unname(coef(weibull)), scale = weibull$scale, loglik = weibull$loglik[2]),
   concordance_tied = conc(d$score), concordance = conc(-d$x)
 )

@@ -10,6 +10,9 @@ import typer
 
 from . import datasets, demo, version
 
+# What a wrong request raises; anything else (a full disk, a singular matrix, a bug) is the work that failed.
+REQUEST_ERRORS = (ValueError, FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError, ImportError)
+
 app = typer.Typer(
     name="lifeyears",
     help="Survival models judged and trained by what an allocation gains from them: life-years.",
@@ -35,6 +38,9 @@ def run(arguments: list[str]) -> int:
         result = app(arguments, standalone_mode=False)
     except (typer.Abort, KeyboardInterrupt):
         return _fail("interrupted", 130)
+    except BrokenPipeError:  # the reader of a pipe has seen enough
+        sys.stdout = None
+        return 0
     except typer.Exit as leave:
         return leave.exit_code
     except Exception as error:
@@ -42,7 +48,7 @@ def run(arguments: list[str]) -> int:
             return _fail(error.format_message(), 2) if arguments else _show_help(error)
         if os.environ.get("LIFEYEARS_TRACEBACK"):
             raise
-        if isinstance(error, (ValueError, TypeError, OSError, ImportError)):
+        if isinstance(error, REQUEST_ERRORS) and not isinstance(error, ArithmeticError) and "LinAlg" not in repr(error):
             return _fail(str(error), 2)
         return _fail(f"the work failed: {type(error).__name__}: {error}", 1)
     return result if isinstance(result, int) else 0

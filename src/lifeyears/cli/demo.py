@@ -9,7 +9,7 @@ import typer
 
 def command(
     rows: Annotated[int, typer.Option(help="Simulated patients, half of them for training.", min=400)] = 8000,
-    seed: Annotated[int, typer.Option(help="Seed of the simulation and the models.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the simulation and the models.", min=0)] = 0,
 ) -> None:
     """Fit five survival models on a simulated registry and see what each would gain.
 

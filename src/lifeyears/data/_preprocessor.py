@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ._frames import as_pandas
 
 MISSING = "missing"
+MOST_CATEGORIES = 50  # more than this, and more than half as many as rows, is an identifier
 
 
 class TablePreprocessor(TransformerMixin, BaseEstimator):
@@ -69,8 +71,14 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         if absent:
             raise ValueError(f"categorical names columns that are not in the table: {absent}")
         self.categories_ = {
-            name: _categories(table[name]) for name in table.columns if name in named or _is_text(table[name])
+            name: _categories(table[name]) for name in table.columns if name in named or _is_category(table[name])
         }
+        for name, seen in self.categories_.items():
+            if len(seen) > max(MOST_CATEGORIES, 0.5 * len(table)):
+                raise ValueError(
+                    f"column {name!r} has {len(seen):,} categories in {len(table):,} rows, as an identifier has: drop "
+                    "it, or group its values"
+                )
         self.numeric_ = [name for name in table.columns if name not in self.categories_]
         values = self._numbers(table)
         self.empty_ = [name for name, column in zip(self.numeric_, values.T, strict=True) if np.isnan(column).all()]
@@ -89,14 +97,19 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         table = self._table(X, reset=False)
         values = self._numbers(table)
         numeric = (np.where(np.isnan(values), self.median_, values) - self.mean_) / self.scale_
-        indicators = [_indicators(table[name], seen) for name, seen in self.categories_.items()]
+        indicators = [_indicators(table[name], name, seen) for name, seen in self.categories_.items()]
         return np.concatenate([numeric, *indicators], axis=1)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the columns of the matrix: ``age``, ``sex_F``, ``sex_M``, …."""
         check_is_fitted(self)
         names = [str(name) for name in self.numeric_]
-        names += [f"{name}_{value}" for name, seen in self.categories_.items() for value in seen]
+        for name, seen in self.categories_.items():
+            for value in seen:
+                word = f"{name}_{value}"
+                while word in names:  # "a_b" of column "a" beside a column "a_b"
+                    word += "_"
+                names.append(word)
         return np.array(names, dtype=object)
 
     def _table(self, X: Any, reset: bool) -> pd.DataFrame:
@@ -107,6 +120,9 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
             table.columns = getattr(self, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])])
             return table
         validate_data(self, X if isinstance(X, pd.DataFrame) else table, skip_check_array=True, reset=reset)
+        absent = [] if reset else [name for name in (*self.numeric_, *self.categories_) if name not in table.columns]
+        if absent:
+            raise ValueError(f"the table lacks columns it had in training: {absent}")
         if not len(table):
             raise ValueError("the table has no rows: 0 sample(s), while a minimum of 1 is required")
         return table
@@ -134,19 +150,27 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         return tags
 
 
-def _is_text(column: pd.Series) -> bool:
+def _is_category(column: pd.Series) -> bool:
+    """Whether a column holds categories: words or booleans, not numbers; dates and durations are neither."""
+    if pd.api.types.is_datetime64_any_dtype(column) or pd.api.types.is_timedelta64_dtype(column):
+        raise ValueError(
+            f"column {column.name!r} holds dates or durations: turn it into a number (a year, days since entry), or "
+            "drop it"
+        )
+    if column.dtype == object:  # numbers with None among them are numbers all the same
+        return pd.api.types.infer_dtype(column, skipna=True) not in ("integer", "floating", "mixed-integer-float")
     return not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column)
 
 
 def _as_words(column: pd.Series) -> np.ndarray:
-    """Categories as words, so that 1, 1.0 and "1" are one; missing ones as `MISSING`."""
+    """Categories as words, so that True, 1, 1.0 and "1" are one; missing ones as `MISSING`."""
     codes, values = pd.factorize(column)
     words = np.array([_word(value) for value in values] + [MISSING], dtype=object)
     return words[codes]  # code -1, a missing value, picks the last
 
 
 def _word(value: Any) -> str:
-    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+    if isinstance(value, (bool, np.bool_)) or (isinstance(value, (float, np.floating)) and float(value).is_integer()):
         return str(int(value))
     return str(value)
 
@@ -156,8 +180,15 @@ def _categories(column: pd.Series) -> list[str]:
     return sorted(words - {MISSING}) + ([MISSING] if MISSING in words else [])
 
 
-def _indicators(column: pd.Series, seen: list[str]) -> np.ndarray:
-    place = pd.Index(seen).get_indexer(_as_words(column))
+def _indicators(column: pd.Series, name: Any, seen: list[str]) -> np.ndarray:
+    words = _as_words(column)
+    place = pd.Index(seen).get_indexer(words)
+    if len(words) >= 20 and (place < 0).all() and (words != MISSING).any():
+        warnings.warn(
+            f"no value of column {name!r} was seen in training ({', '.join(sorted(set(words))[:3])}, …, where "
+            f"{', '.join(seen[:3])}, … were): is it coded in another way?",
+            stacklevel=3,
+        )
     indicators = np.zeros((len(column), len(seen)))
     known = place >= 0
     indicators[np.flatnonzero(known), place[known]] = 1.0

@@ -41,6 +41,8 @@ class Calibration:
     def error(self) -> float:
         """Mean distance between predicted and observed, weighted by the size of the groups."""
         known = ~np.isnan(self.observed)
+        if not known.any():
+            return float("nan")
         return float(np.average(np.abs(self.predicted - self.observed)[known], weights=self.count[known]))
 
     def to_frame(self) -> pd.DataFrame:
@@ -113,12 +115,12 @@ def calibration(y: Any, survival: Any, time: float, n_bins: int = 10) -> Calibra
 
 def _observed(y: Outcome, time: float) -> tuple[float, float, float]:
     """Kaplan–Meier at a time with its 95% interval on the log(−log) scale."""
-    if time > y.time.max() and not y.event[np.argmax(y.time)]:
+    if time > y.time.max() and not y.event[y.time == y.time.max()].all():
         return np.nan, np.nan, np.nan
     curve = product_limit(y)
     steps = np.searchsorted(curve.times, time, side="right")
-    if not steps:
-        return 1.0, 1.0, 1.0
+    if not steps:  # nobody died: the rule of three bounds what n such subjects leave open
+        return 1.0, float(max(0.0, 1 - 3 / np.count_nonzero(y.time >= time))) if (y.time >= time).any() else 0.0, 1.0
     survival = curve.survival[steps - 1]
     if not 0 < survival < 1:
         return float(survival), float(survival), float(survival)

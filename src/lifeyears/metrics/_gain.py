@@ -115,7 +115,7 @@ def discounts(k: int) -> np.ndarray:
     return 1.0 / np.log2(np.arange(2, k + 2))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=8)
 def rank_weights(n: int, k: int, waitlist: int) -> np.ndarray:
     """Weight of each rank among n in the expected DCG@k over every waitlist of a given length.
 

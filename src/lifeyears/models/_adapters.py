@@ -31,6 +31,9 @@ class Adapter(Protocol):
     def times(self, model: Any, X: Any) -> np.ndarray:
         """Predicted times of a model without curves."""
 
+    def horizon(self, model: Any) -> float | None:
+        """The fitted model's own horizon, if it has one."""
+
     def is_fitted(self, model: Any) -> bool:
         """Whether it can be used without `fit`."""
 
@@ -64,6 +67,9 @@ class _CurvesOnly:
     def times(self, model: Any, X: Any) -> np.ndarray:
         raise TypeError("this model is asked for curves, not times")
 
+    def horizon(self, model: Any) -> float | None:
+        return None
+
 
 class OursAdapter(_CurvesOnly):
     """A model of ours, wrapped to give it another horizon."""
@@ -75,7 +81,10 @@ class OursAdapter(_CurvesOnly):
         return model.predict_curves(X, times)
 
     def grid(self, model: Any) -> np.ndarray | None:
-        return model._grid() if type(model)._grid is not SurvivalModel._grid else None
+        return None  # our models thin their own grids
+
+    def horizon(self, model: Any) -> float | None:
+        return getattr(model, "tau_", None)
 
     def is_fitted(self, model: Any) -> bool:
         return hasattr(model, "tau_")
@@ -109,6 +118,10 @@ class PipelineAdapter:
     def times(self, model: Any, X: Any) -> np.ndarray:
         last = model.steps[-1][1]
         return adapter_for(last).times(last, self._transformed(model, X))
+
+    def horizon(self, model: Any) -> float | None:
+        last = model.steps[-1][1]
+        return adapter_for(last).horizon(last)
 
     def is_fitted(self, model: Any) -> bool:
         last = model.steps[-1][1]
@@ -158,6 +171,9 @@ class SksurvAdapter:
                 "of years. Its scores can be passed to lifeyears.metrics with the sign turned (higher is longer)"
             )
         return np.asarray(model.predict(X), dtype=float)
+
+    def horizon(self, model: Any) -> float | None:
+        return None
 
     def is_fitted(self, model: Any) -> bool:
         return any(name.endswith("_") and not name.startswith("_") for name in vars(model))

@@ -93,7 +93,7 @@ class AdministrativeCensoring(SurvivalModel):
             times = np.linspace(0, self.longest_, 241)[1:]
             if self.dropout_ is not None:
                 own = self.dropout_.predict_curves(rest[:1]).times
-                times = thinned(np.unique(np.concatenate([times, own[own > 0]])))
+                times = thinned(np.unique(np.concatenate([times, own[own > 0]])))[1]
         times = np.asarray(times, dtype=float)
         within = times < (self.end_ - entry)[:, None]
         if self.dropout_ is None:

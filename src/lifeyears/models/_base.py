@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..metrics import concordance_index
 from ..outcome import Outcome, as_outcome
 
 MOST_GRID_POINTS = 512
+LARGEST_VALUE = 1e100  # squares must not overflow
 
 
 class SurvivalModel(BaseEstimator):
@@ -36,7 +38,8 @@ class SurvivalModel(BaseEstimator):
         y : Outcome or what `lifeyears.as_outcome` reads
             Observed times and events.
         sample_weight : array, shape (n,), optional
-            A weight of 2 is the same as the row standing there twice.
+            How many rows a row stands for: a weight of 2 is the same as the row standing there twice (but for
+            Efron's ties, where weights mean what they mean in R).
 
         Returns
         -------
@@ -67,8 +70,11 @@ class SurvivalModel(BaseEstimator):
             The grid; without it, at most 512 times of the model's own.
         """
         X = self._checked_new(X)
-        times = self._grid() if times is None else checked_grid(times)
-        return SurvivalCurves.trusted(times, self._survival(X, times), self.interpolation)
+        if times is None:
+            times, reached = self._grid()
+        else:
+            times = reached = checked_grid(times)
+        return SurvivalCurves.trusted(times, self._survival(X, reached), self.interpolation)
 
     def predict_survival_function(self, X: Any) -> np.ndarray:
         """Survival curves as callables with ``x``, ``y`` and ``domain``, as scikit-survival's metrics take them."""
@@ -87,15 +93,16 @@ class SurvivalModel(BaseEstimator):
     def _survival(self, X: np.ndarray, times: np.ndarray) -> np.ndarray:
         raise TypeError(f"{type(self).__name__} does not define its curves")
 
-    def _grid(self) -> np.ndarray:
+    def _grid(self) -> tuple[np.ndarray, np.ndarray]:
+        """The model's own grid: the times, and the times whose values are shown there (see `thinned`)."""
         raise TypeError(f"{type(self).__name__} does not define its grid")
 
     def _expected(self, X: np.ndarray) -> np.ndarray:
         """E[min(T*, τ)|x] from the curves on the model's own grid, a block of rows at a time."""
-        times = self._grid()
+        times, reached = self._grid()
         expected = np.empty(len(X))
         for block in row_blocks(len(X), len(times)):
-            curves = SurvivalCurves.trusted(times, self._survival(X[block], times), self.interpolation)
+            curves = SurvivalCurves.trusted(times, self._survival(X[block], reached), self.interpolation)
             expected[block] = curves.restricted_mean(self.tau_)
         return expected
 
@@ -114,7 +121,7 @@ class SurvivalModel(BaseEstimator):
 
     def _checked_matrix(self, X: Any, reset: bool) -> np.ndarray:
         try:
-            return validate_data(self, X, dtype=np.float64, reset=reset)
+            X = validate_data(self, X, dtype=np.float64, reset=reset)
         except ValueError as error:
             text = [] if not hasattr(X, "select_dtypes") else list(X.select_dtypes(exclude="number").columns)
             if text and "convert" in str(error):
@@ -123,6 +130,9 @@ class SurvivalModel(BaseEstimator):
                     "lifeyears.data.TablePreprocessor() before the model (a scikit-learn Pipeline does it)"
                 ) from error
             raise
+        if np.abs(X).max(initial=0.0) > LARGEST_VALUE:
+            raise ValueError(f"X holds values beyond {LARGEST_VALUE:g}: rescale the columns")
+        return X
 
     def _checked_weight(self, sample_weight: Any, X: np.ndarray) -> np.ndarray | None:
         if sample_weight is None:
@@ -136,8 +146,10 @@ class SurvivalModel(BaseEstimator):
 
     def _horizon(self, y: Outcome) -> float:
         if self.tau is None:
+            if not y.time.max() > 0:
+                raise ValueError("all times are 0: there is no life to predict")
             return float(y.time.max())
-        if not (np.isfinite(self.tau) and self.tau > 0):
+        if not is_number(self.tau) or not 0 < self.tau < np.inf:
             raise ValueError(f"tau must be a positive, finite time, or None; got {self.tau!r}")
         return float(self.tau)
 
@@ -145,6 +157,11 @@ class SurvivalModel(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
+
+
+def is_number(value: Any) -> bool:
+    """Whether a setting is a number (True and False are not)."""
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def need_events(y: Outcome, model: str) -> None:
@@ -156,8 +173,21 @@ def need_events(y: Outcome, model: str) -> None:
         )
 
 
-def thinned(times: np.ndarray, most: int = MOST_GRID_POINTS) -> np.ndarray:
-    """At most `most` of the times, evenly by rank, the first and the last among them."""
+def column_scales(X: np.ndarray, mean: np.ndarray, spread: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Standard deviations to divide by (1 for constant columns), and which columns are constant but for rounding."""
+    spread = X.std(axis=0) if spread is None else spread
+    constant = ~(spread > 1e-13 * np.abs(mean)) | (spread == 0)
+    return np.where(constant, 1.0, spread), constant
+
+
+def thinned(times: np.ndarray, most: int = MOST_GRID_POINTS) -> tuple[np.ndarray, np.ndarray]:
+    """At most `most` steps in place of many: when each happens, and the time whose value it reaches.
+
+    A run of neighbouring steps becomes one, at the mean of their times and with the value after the last of them: the
+    area under the curve stays the same but for terms of second order.
+    """
     if len(times) <= most:
-        return times
-    return times[np.unique(np.linspace(0, len(times) - 1, most).round().astype(int))]
+        return times, times
+    first = np.unique(np.linspace(0, len(times), most, endpoint=False).astype(int))
+    last = np.append(first[1:], len(times)) - 1
+    return np.add.reduceat(times, first) / (last - first + 1), times[last]

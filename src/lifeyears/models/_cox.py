@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from scipy import linalg, stats
+from scipy import stats
 from sklearn.utils.validation import check_is_fitted
 
 from ..outcome import Outcome
-from ._base import need_events
-from ._newton import maximise, warn_not_converged
+from ._base import column_scales, is_number, need_events
+from ._newton import Maximum, maximise, standard_errors, warn_not_converged
 from ._partial_likelihood import PartialLikelihood, RiskSets
 from ._proportional import Baseline, ProportionalHazards
 
@@ -45,7 +45,7 @@ class Cox(ProportionalHazards):
     coef_ : array, shape (p,)
         β: positive shortens life.
     standard_error_ : array, shape (p,)
-        From the inverse of the (penalised) information.
+        From the inverse of the (penalised) information; NaN for a column that the data cannot tell from others.
     log_likelihood_ : float
         Log partial likelihood at β, without the penalty.
     baseline_times_, baseline_hazard_ : arrays
@@ -79,26 +79,24 @@ class Cox(ProportionalHazards):
     def _fit(self, X: np.ndarray, y: Outcome, sample_weight: np.ndarray | None) -> None:
         if self.ties not in ("breslow", "efron"):
             raise ValueError(f'ties must be "breslow" or "efron"; got {self.ties!r}')
-        if not self.alpha >= 0:
-            raise ValueError(f"alpha must be 0 or larger; got {self.alpha!r}")
+        if not is_number(self.alpha) or not 0 <= self.alpha < np.inf:
+            raise ValueError(f"alpha must be a number, 0 or larger; got {self.alpha!r}")
         need_events(y, "Cox")
         self.mean_ = np.average(X, axis=0, weights=sample_weight)
-        spread = X.std(axis=0)
-        scale = np.where(spread > 1e-9 * np.maximum(np.abs(self.mean_), 1e-300), spread, 1.0)
-
+        scale, constant = column_scales(X, self.mean_)
         sets = RiskSets.of(y, sample_weight, self.ties)
         Z = (X[sets.order] - self.mean_) / scale
-        Z[:, spread <= 1e-9 * np.abs(self.mean_)] = 0.0  # constant, but for rounding
+        Z[:, constant] = 0.0
         penalty = self.alpha / scale**2
         likelihood = PartialLikelihood(Z, sets, penalty)
         start = self._warm_start(Z, y[sets.order], sets.weight, scale)
         found = maximise(likelihood.value, likelihood.derivatives, start, tol=self.tol, max_iter=self.max_iter)
 
         self.coef_ = found.parameters / scale
-        self.standard_error_ = np.sqrt(np.maximum(np.diag(linalg.pinvh(found.curvature)), 0)) / scale
+        self.standard_error_ = standard_errors(found.curvature) / scale
         self.log_likelihood_ = found.value + 0.5 * float(penalty @ found.parameters**2)
         self.n_iter_ = found.n_iter
-        self._check_convergence(found.parameters, found.converged)
+        self._check_convergence(found)
         eta = Z @ found.parameters
         with np.errstate(under="ignore", over="ignore"):
             hazard = sets.breslow_hazard(sets.weight * np.exp(eta - eta.max())) * np.exp(-eta.max())
@@ -117,17 +115,18 @@ class Cox(ProportionalHazards):
         start = np.zeros(Z.shape[1])
         return maximise(likelihood.value, likelihood.derivatives, start, tol=0.05, max_iter=10).parameters
 
-    def _check_convergence(self, standardised: np.ndarray, converged: bool) -> None:
-        far = np.flatnonzero(np.abs(standardised) > 15)
-        if len(far):
-            columns = ", ".join(self._column(j) for j in far[:3])
+    def _check_convergence(self, found: Maximum) -> None:
+        runaway = found.runaways()
+        if len(runaway):
+            columns = ", ".join(self._column(j) for j in runaway[:3])
             warn_not_converged(
                 "Cox",
-                f"a coefficient runs away (column {columns}): it separates early from late events. "
-                "Raise alpha, or drop the column",
+                f"the coefficient of {columns} runs away: the column separates early from late events (all events, or "
+                "none, on one side). Raise alpha, or drop the column",
             )
-        elif not converged:
-            warn_not_converged("Cox", f"after {self.n_iter_} steps. Raise max_iter or alpha, or drop collinear columns")
+        elif not found.converged:
+            advice = "Raise max_iter or alpha, or drop collinear columns"
+            warn_not_converged("Cox", f"after {self.n_iter_} steps. {advice}")
 
     def _column(self, j: int) -> str:
         names = getattr(self, "feature_names_in_", None)

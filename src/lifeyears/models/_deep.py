@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from ..curves import row_blocks
 from ..outcome import Outcome
-from ._base import SurvivalModel, need_events
+from ._base import SurvivalModel, column_scales, need_events
 
 
 def torch_side() -> Any:
@@ -63,8 +64,7 @@ class DeepModel(SurvivalModel):
         networks = torch_side()
         random = check_random_state(self.random_state)
         self.mean_ = X.mean(axis=0)
-        spread = X.std(axis=0)
-        self.scale_ = np.where(spread > 1e-9 * np.maximum(np.abs(self.mean_), 1e-300), spread, 1.0)
+        self.scale_, _ = column_scales(X, self.mean_)
         training, held_out = self._split(y, random)
         with networks.private_torch(int(random.randint(2**31 - 1))):
             self.network_ = networks.build_network(
@@ -91,7 +91,7 @@ class DeepModel(SurvivalModel):
         for kind in (y.event, ~y.event):
             rows = np.flatnonzero(kind)
             held_out[random.permutation(rows)[: int(self.validation_fraction * len(rows))]] = True
-        if not y[held_out].n_events:  # a loss without events says nothing: train on all rows, for all epochs
+        if not y[held_out].n_events or (~held_out).sum() < 2:  # a loss without events says nothing: train on all rows
             held_out[:] = False
         return np.flatnonzero(~held_out), np.flatnonzero(held_out)
 
@@ -110,7 +110,10 @@ class DeepModel(SurvivalModel):
         """What the network says of rows, as float64."""
         networks = torch_side()
         with networks.torch.no_grad(), networks.private_torch(0):
-            return self.network_(self._tensor(X)).double().numpy()
+            parts = [
+                self.network_(self._tensor(X[rows])).double().numpy() for rows in row_blocks(len(X), 4 * X.shape[1])
+            ]
+        return np.concatenate(parts)
 
     def _sorted(self, X: np.ndarray, y: Outcome) -> tuple[np.ndarray, Outcome]:
         """Check the settings and sort the rows by falling time, as the losses want them."""
@@ -118,6 +121,8 @@ class DeepModel(SurvivalModel):
             raise ValueError(f"batch_size must be at least 2; got {self.batch_size}")
         if not 0 <= self.validation_fraction < 1:
             raise ValueError(f"validation_fraction must lie in [0, 1); got {self.validation_fraction}")
+        if not 0 <= self.dropout < 1:
+            raise ValueError(f"dropout must lie in [0, 1); got {self.dropout}")
         if self.epochs < 1:
             raise ValueError(f"epochs must be at least 1; got {self.epochs}")
         need_events(y, type(self).__name__)

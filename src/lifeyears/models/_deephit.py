@@ -81,8 +81,8 @@ tau, random_state, verbose
     def _fit(self, X: np.ndarray, y: Outcome, sample_weight: np.ndarray | None) -> None:
         if self.bins < 2:
             raise ValueError(f"bins must be at least 2; got {self.bins}")
-        if not 0 <= self.alpha <= 1 or not self.sigma > 0:
-            raise ValueError(f"alpha must lie in [0, 1] and sigma above 0; got {self.alpha} and {self.sigma}")
+        if not 0 <= self.alpha <= 1 or not self.sigma >= 0.02:  # exp(1/sigma) must be a number
+            raise ValueError(f"alpha must lie in [0, 1] and sigma at 0.02 or above; got {self.alpha} and {self.sigma}")
         if not y.time.max() > 0:
             raise ValueError("DeepHit needs a time above 0")
         X, y = self._sorted(X, y)
@@ -93,8 +93,8 @@ tau, random_state, verbose
         loss = partial(torch_side().deephit_loss, alpha=self.alpha, sigma=self.sigma)
         self._train(X, y, loss, targets, outputs=self.bins, bias=True)
 
-    def _grid(self) -> np.ndarray:
-        return self.cuts_
+    def _grid(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.cuts_, self.cuts_
 
     def _survival(self, X: np.ndarray, times: np.ndarray) -> np.ndarray:
         logits = self._outputs(X)

@@ -82,7 +82,8 @@ class DeepSurv(DeepModel, ProportionalHazards):
 
     def _fit(self, X: np.ndarray, y: Outcome, sample_weight: np.ndarray | None) -> None:
         X, y = self._sorted(X, y)
-        self._train(X, y, torch_side().cox_loss, [y.event.astype(np.float32)], outputs=1, bias=False)
+        place = np.unique(-y.time, return_inverse=True)[1]
+        self._train(X, y, torch_side().cox_loss, [y.event.astype(np.float32), place], outputs=1, bias=False)
         eta = self._eta(X)
         sets = RiskSets.of(y, None, "breslow")
         hazard = sets.breslow_hazard(np.exp(np.clip(eta, -500, 500))[sets.order])

@@ -41,7 +41,7 @@ class KaplanMeier(SurvivalModel):
         self.times_, self.survival_ = curve.times, curve.survival[0]
         self._expected_life = float(curve.restricted_mean(self.tau_)[0])
 
-    def _grid(self) -> np.ndarray:
+    def _grid(self) -> tuple[np.ndarray, np.ndarray]:
         return thinned(self.times_)
 
     def _survival(self, X: np.ndarray, times: np.ndarray) -> np.ndarray:

@@ -46,11 +46,15 @@ def build_network(
     return nn.Sequential(*layers)
 
 
-def cox_loss(output: Tensor, event: Tensor) -> Tensor:
-    """Mean over the events of log Σ_{risk set} e^f − f, the rows of the batch sorted by falling time."""
+def cox_loss(output: Tensor, event: Tensor, place: Tensor) -> Tensor:
+    """Mean over the events of log Σ_{risk set} e^f − f, the rows of the batch sorted by falling time.
+
+    `place` numbers the times from the latest on, alike for equal times: a risk set ends with the last of a tie, as
+    Breslow has it.
+    """
     log_hazard = output.reshape(-1)
-    shift = log_hazard.detach().max()
-    log_risk = (log_hazard - shift).exp().cumsum(0).add(1e-7).log() + shift
+    last_of_tie = torch.searchsorted(place, place, right=True) - 1
+    log_risk = log_hazard.logcumsumexp(0)[last_of_tie]
     return ((log_risk - log_hazard) * event).sum() / event.sum().clamp(min=1.0)
 
 
@@ -104,7 +108,7 @@ def train(
         judged = _judge(network, loss, inputs, targets, judges) if len(judges) else trained
         history.epochs.append({"train": trained, "validation": judged})
         if not np.isfinite(trained):
-            raise ValueError("training diverged: the loss is not finite. Lower learning_rate")
+            raise RuntimeError("training diverged: the loss is not finite. Lower learning_rate")
         if judged < best_loss or best is None or not len(judges):
             best_loss, history.best_epoch = judged, epoch
             best = {name: value.clone() for name, value in network.state_dict().items()}

@@ -15,13 +15,21 @@ Derivatives = tuple[np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class Maximum:
-    """Where the search ended; `curvature` is the negative Hessian one step (less than tol) before."""
+    """Where the search ended; `curvature` is the negative Hessian one step (less than tol) before.
+
+    `flatness` is what is left, since the start, of the information on each parameter with the others unknown.
+    """
 
     parameters: np.ndarray
     value: float
     curvature: np.ndarray
     n_iter: int
     converged: bool
+    flatness: np.ndarray
+
+    def runaways(self) -> np.ndarray:
+        """Parameters along which the likelihood goes on rising towards infinity, as separable data make it."""
+        return np.flatnonzero(self.flatness < (1e-8 if self.converged else 1e-2))
 
 
 def maximise(
@@ -49,9 +57,15 @@ def maximise(
     max_iter : int
         Steps allowed.
     """
-    here, height, curvature = start, value(start), np.empty((0, 0))
-    for step_number in range(1, max_iter + 1):
+    if max_iter < 1:
+        raise ValueError(f"max_iter must be at least 1; got {max_iter}")
+    here, height = start, value(start)
+    curvature = first = np.empty((0, 0))
+    converged, step_number = False, 0
+    while step_number < max_iter and not converged:
+        step_number += 1
         gradient, curvature = derivatives(here)
+        first = first if len(first) else curvature
         step = _newton_step(gradient, curvature)
         share, ahead = 1.0, value(here + step)
         slack = 1e-12 * (1 + abs(height))  # rounding may hide the last, tiny rise
@@ -59,11 +73,12 @@ def maximise(
             share *= 0.5
             ahead = value(here + share * step)
         if not ahead >= height - slack:
-            return Maximum(here, height, curvature, step_number, converged=bool(np.abs(step).max() < 1e-3))
+            converged = bool(np.abs(step).max() < 1e-3)
+            break
         here, height = here + share * step, ahead
-        if share == 1.0 and np.abs(step).max(initial=0.0) < tol:
-            return Maximum(here, height, curvature, step_number, converged=True)
-    return Maximum(here, height, curvature, max_iter, converged=False)
+        converged = share == 1.0 and np.abs(step).max(initial=0.0) < tol
+    flatness = _information(curvature) / _information(first)
+    return Maximum(here, height, curvature, step_number, bool(converged), flatness)
 
 
 def warn_not_converged(model: str, advice: str) -> None:
@@ -71,8 +86,31 @@ def warn_not_converged(model: str, advice: str) -> None:
     warnings.warn(f"{model} did not converge: {advice}", ConvergenceWarning, stacklevel=4)
 
 
+def standard_errors(curvature: np.ndarray) -> np.ndarray:
+    """Square roots of the diagonal of the inverse; NaN for parameters that lie partly in its null space."""
+    sizes, directions = linalg.eigh(curvature, check_finite=False)
+    flat = sizes <= 1e-10 * sizes.max(initial=0.0)
+    unknown = (directions[:, flat] ** 2).sum(axis=1) > 1e-8
+    variance = directions[:, ~flat] ** 2 @ (1 / sizes[~flat])
+    return np.where(unknown, np.nan, np.sqrt(variance))
+
+
+def _information(curvature: np.ndarray) -> np.ndarray:
+    """1 / the diagonal of the inverse: the information on each parameter when the others are not known."""
+    slack = 1e-13 * max(np.abs(np.diag(curvature)).max(initial=0.0), 1e-300)  # keeps collinear columns in bounds
+    try:
+        factor = linalg.cho_factor(curvature + slack * np.eye(len(curvature)), lower=True, check_finite=False)
+    except linalg.LinAlgError:
+        return np.ones(len(curvature))
+    return 1 / np.diag(linalg.cho_solve(factor, np.eye(len(curvature)), check_finite=False))
+
+
 def _newton_step(gradient: np.ndarray, curvature: np.ndarray) -> np.ndarray:
-    """Solve curvature @ step = gradient; where the curvature is flat or wrong-way, do not move along it."""
+    """Solve curvature @ step = gradient.
+
+    Along a wrong-way curvature the step goes uphill all the same. Where the curvature is flat it is a unit step uphill,
+    or none if there is no slope either (collinear columns).
+    """
     try:
         factor = linalg.cho_factor(curvature, lower=True, check_finite=False)
         pivots = np.diag(factor[0])
@@ -82,6 +120,8 @@ def _newton_step(gradient: np.ndarray, curvature: np.ndarray) -> np.ndarray:
         pass
     sizes, directions = linalg.eigh(curvature, check_finite=False)
     largest = np.abs(sizes).max()
-    usable = np.abs(sizes) > 1e-12 * largest if largest > 0 else np.zeros(len(sizes), dtype=bool)
-    along = directions[:, usable].T @ gradient
-    return directions[:, usable] @ (along / np.abs(sizes[usable]))
+    along = directions.T @ gradient
+    flat = np.abs(sizes) <= 1e-12 * largest
+    sloping = np.abs(along) > 1e-10 * max(largest, np.abs(gradient).max(initial=0.0))
+    length = np.where(flat, np.where(sloping, np.sign(along), 0.0), along / np.where(flat, 1.0, np.abs(sizes)))
+    return directions @ length

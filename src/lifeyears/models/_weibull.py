@@ -6,8 +6,8 @@ import numpy as np
 from scipy import special
 
 from ..outcome import Outcome, _rows
-from ._base import MOST_GRID_POINTS, SurvivalModel, need_events
-from ._newton import maximise, warn_not_converged
+from ._base import MOST_GRID_POINTS, SurvivalModel, column_scales, need_events
+from ._newton import Maximum, maximise, warn_not_converged
 
 WARM_START_ROWS = 20_000
 BLOCK_ROWS = 1024
@@ -70,8 +70,7 @@ class WeibullAFT(SurvivalModel):
         mean = weight @ X / total
         # n − 1 below the line, as lifelines has it
         spread = np.sqrt(weight @ (X - mean) ** 2 / max(total - 1, 1))
-        constant = spread <= 1e-8 * np.maximum(np.abs(mean), 1.0)
-        scale = np.where(constant, 1.0, spread)
+        scale, constant = column_scales(X, mean, spread)
         Z = np.empty((len(X), X.shape[1] + 1))
         np.divide(X - mean, scale, out=Z[:, :-1])
         Z[:, :-1][:, constant] = 0.0
@@ -80,12 +79,7 @@ class WeibullAFT(SurvivalModel):
         likelihood = _Likelihood(Z, y, weight / total, self.penalizer)
         start = self._warm_start(Z, y, weight)
         found = maximise(likelihood.value, likelihood.derivatives, start, tol=self.tol, max_iter=self.max_iter)
-        if not found.converged:
-            warn_not_converged(
-                "WeibullAFT",
-                f"after {found.n_iter} steps. Raise penalizer or max_iter, or look for a column that "
-                "separates early from late events",
-            )
+        self._check_convergence(found)
         self.coef_ = found.parameters[:-2] / scale
         self.intercept_ = float(found.parameters[-2] - mean @ self.coef_)
         self.shape_ = float(np.exp(found.parameters[-1]))
@@ -93,11 +87,30 @@ class WeibullAFT(SurvivalModel):
         self.n_iter_ = found.n_iter
         self.longest_ = float(max(y.time.max(), self.tau_))
 
+    def _check_convergence(self, found: Maximum) -> None:
+        names = getattr(self, "feature_names_in_", None)
+        runaway = [j for j in found.runaways() if j < len(found.parameters) - 2]
+        if len(runaway):
+            columns = ", ".join(str(j if names is None else names[j]) for j in runaway[:3])
+            warn_not_converged(
+                "WeibullAFT",
+                f"the coefficient of {columns} runs away: the column separates early from late events (all events, or "
+                "none, on one side). Raise penalizer, or drop the column",
+            )
+        elif abs(found.parameters[-1]) > 8:
+            warn_not_converged(
+                "WeibullAFT",
+                f"the shape runs away ({np.exp(found.parameters[-1]):.3g}): the features leave no spread in the times, "
+                "or there are too few events. Raise penalizer",
+            )
+        elif not found.converged:
+            warn_not_converged("WeibullAFT", f"after {found.n_iter} steps. Raise penalizer or max_iter")
+
     def _without_time_zero(
         self, X: np.ndarray, y: Outcome, weight: np.ndarray
     ) -> tuple[np.ndarray, Outcome, np.ndarray]:
         """Leave out rows censored at time 0, which say nothing; refuse events there."""
-        zero = y.time == 0
+        zero = y.time < 1e-300  # `Outcome.censoring` moves a censoring at 0 by less than that
         if (zero & y.event).any():
             raise ValueError(
                 f"WeibullAFT needs positive event times; time is 0 in {_rows(zero & y.event)}. Give these events a "
@@ -119,9 +132,10 @@ class WeibullAFT(SurvivalModel):
     def _log_scale(self, X: np.ndarray) -> np.ndarray:
         return X @ self.coef_ + self.intercept_  # log λ
 
-    def _grid(self) -> np.ndarray:
+    def _grid(self) -> tuple[np.ndarray, np.ndarray]:
         # Weibull curves bend most near 0: the squares of an even grid are dense there
-        return self.longest_ * np.linspace(0, 1, MOST_GRID_POINTS) ** 2
+        times = self.longest_ * np.linspace(0, 1, MOST_GRID_POINTS) ** 2
+        return times, times
 
     def _survival(self, X: np.ndarray, times: np.ndarray) -> np.ndarray:
         with np.errstate(divide="ignore", over="ignore"):

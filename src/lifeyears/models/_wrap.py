@@ -27,7 +27,7 @@ def wrap(model: Any, tau: float | None = None) -> SurvivalModel:
         LogNormalAFTFitter, KaplanMeierFitter, …); a scikit-learn Pipeline that ends in any of these or in a model of
         ours; a function X → curves (`SurvivalCurves` or a pair of times and an (n, m) array). Fitted or not.
     tau : float, optional
-        Horizon of `predict`; None means the largest training time.
+        Horizon of `predict`; None means the wrapped model's own, else the largest time it knows from training.
 
     Returns
     -------
@@ -68,9 +68,13 @@ class WrappedModel(SurvivalModel):
             raise ValueError(f"{type(self.model).__name__} requires y to be passed, but the target y is None")
         y = as_outcome(y)
         validate_data(self, X, skip_check_array=True)
-        self.tau_ = self._horizon(y)
+        if _rows(X) != len(y):
+            raise ValueError(f"X has {_rows(X)} rows and y has {len(y)}: there must be one outcome for each row")
+        weight = self._checked_weight(sample_weight, np.zeros((len(y), 1)))
         self.model_ = clone(self.model, safe=False)
-        self._adapter().fit(self.model_, X, y, sample_weight)
+        self._adapter().fit(self.model_, X, y, weight)
+        own = self._adapter().horizon(self.model_)
+        self.tau_ = own if self.tau is None and own is not None else self._horizon(y)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -101,12 +105,10 @@ class WrappedModel(SurvivalModel):
         grid = adapter.grid(model)
         if times is not None:
             times = checked_grid(times)
-        elif grid is not None:
-            times = thinned(grid)
         if grid is None:
             return adapter.curves(model, X, times)
-        blocks = row_blocks(_rows(X), len(grid))
-        parts = [adapter.curves(model, _take(X, rows), times) for rows in blocks]
+        times, reached = (times, times) if times is not None else thinned(grid)
+        parts = [adapter.curves(model, _take(X, rows), reached) for rows in row_blocks(_rows(X), len(grid))]
         return SurvivalCurves(times, np.concatenate([part.survival for part in parts]), parts[0].interpolation)
 
     def _adapter(self) -> Adapter:
@@ -125,6 +127,9 @@ class WrappedModel(SurvivalModel):
         """τ where it is known: from `fit`, from the user, or from the last time of a model fitted elsewhere."""
         if hasattr(self, "tau_") or self.tau is not None:
             return getattr(self, "tau_", self.tau)
+        own = self._adapter().horizon(model)
+        if own is not None:
+            return own
         grid = self._adapter().grid(model)
         return None if grid is None else float(grid[-1])
 

@@ -47,7 +47,7 @@ def _augmentation(
     total = np.empty(len(time))
     for rows in row_blocks(len(time), 6 * len(grid)):
         S, G = survival[rows], np.maximum(censoring[rows].at(grid), floor)
-        Q = life_after(S, grid, tau)
+        Q = S.mean_life_after_each(grid, tau)
         with np.errstate(divide="ignore", invalid="ignore"):
             inverse = 1.0 / G
         steps = np.diff(inverse, axis=1, prepend=1.0)
@@ -69,13 +69,3 @@ def _last_cell(
     with np.errstate(divide="ignore"):
         rise = 1 / np.maximum(censoring.at_own(time), floor) - 1 / np.maximum(censoring.at_own(start), floor)
     return 0.5 * (survival.mean_life_after(start, tau) + survival.mean_life_after(time, tau)) * rise
-
-
-def life_after(curves: SurvivalCurves, times: np.ndarray, tau: float) -> np.ndarray:
-    """Q(u|x) = u + ∫ᵤ^τ S/S(u) at common times u < τ for all rows, (n, q); where S(u) is 0, the restricted mean."""
-    area = curves.areas_to(times)
-    total = curves.restricted_mean(tau)[:, None]
-    alive = curves.at(times)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        life = times + np.maximum(total - area, 0.0) / alive
-    return np.where(alive > 0, np.minimum(life, tau), total)
