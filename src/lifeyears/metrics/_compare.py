@@ -31,7 +31,7 @@ class Comparison:
         `ndcg_low`, `ndcg_high`.
     differences : DataFrame
         One row a pair (model, other): `value` of the model less that of the other, `low`, `high`, and the two-sided
-        bootstrap `p`, over the same resamples.
+        `p`, over the same resamples.
     k, waitlist, n, confidence, relevance
         What was compared.
     resamples : array, shape (n_resamples, models)
@@ -94,7 +94,9 @@ def compare(
 ) -> Comparison:
     """Compare models by policy value and NDCG, with bootstrap intervals and paired differences.
 
-    Rows are resampled with replacement; every model sees the same resamples. Thanks to the closed form over waitlists a
+    Intervals of policy values and of their differences are symmetric bootstrap-t intervals; those of NDCG are
+    percentiles, and no coverage is claimed for them. Rows are resampled with replacement; every model sees the same
+    resamples. Thanks to the closed form over waitlists a
     resample costs one pass over the rows. The intervals are for the value of these scores on the population the rows
     come from: they hold the scores and the relevance fixed.
 
@@ -132,8 +134,6 @@ def compare(
     """
     import pandas as pd
 
-    from ._kernels import resampled_gains
-
     if not isinstance(scores, Mapping) or not scores:
         raise ValueError('scores must be a dict of model names to scores, such as {"cox": s1, "ranker": s2}')
     if n_resamples < 1 or not 0 < confidence < 1:
@@ -151,32 +151,32 @@ def compare(
             stacklevel=2,
         )
     rankings = [checked_pair(worth, given)[1] for given in scores.values()] + [worth]  # the last: the ideal
-    orders = np.array([np.argsort(-ranking, kind="stable") for ranking in rankings])
-    first = np.array([_new_scores(r[order]) for r, order in zip(rankings, orders, strict=True)])
-    running = np.append(0.0, np.cumsum(rank_weights(n, k, waitlist)))
-    rng = np.random.default_rng(random_state)
-    everybody = np.arange(n, dtype=np.int32)[None]
-    gains = resampled_gains(everybody, orders, first, worth, running)[0]
-    chunk = max(1, CHUNK_BYTES // (4 * n))
-    resampled = np.concatenate(
-        [
-            resampled_gains(
-                rng.integers(n, size=(min(chunk, n_resamples - done), n), dtype=np.int32), orders, first, worth, running
-            )
-            for done in range(0, n_resamples, chunk)
-        ]
-    )
-    total = discounts(k).sum()
-    samples = resampled[:, :-1] / total
     models = [str(model) for model in scores]
-    values = _table(gains[:-1] / total, samples, confidence, ("value", "low", "high"))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ideal = np.where(resampled[:, -1:] > 0, resampled[:, -1:], np.nan)
-        best = gains[-1] if gains[-1] > 0 else np.nan
-        values |= _table(gains[:-1] / best, resampled[:, :-1] / ideal, confidence, ("ndcg", "ndcg_low", "ndcg_high"))
+    pairs = np.array(list(combinations(range(len(models)), 2)), dtype=np.int64).reshape(-1, 2)
+    resample = _Resampler(worth, rankings, pairs, rank_weights(n, k, waitlist))
+    gains, errors, gap_errors = (found[0] for found in resample(np.arange(n, dtype=np.int32)[None]))
+    rng = np.random.default_rng(random_state)
+    chunk = max(1, CHUNK_BYTES // (4 * n))
+    sizes = [min(chunk, n_resamples - done) for done in range(0, n_resamples, chunk)]
+    parts = [resample(rng.integers(n, size=(size, n), dtype=np.int32)) for size in sizes]
+    gains_, errors_, gap_errors_ = (np.concatenate(part) for part in zip(*parts, strict=True))
+
+    total = discounts(k).sum()
+    value, samples = gains[:-1] / total, gains_[:, :-1] / total
+    half, _ = _studentised(value, errors[:-1] / total, samples, errors_[:, :-1] / total, confidence)
+    values = {"value": value, "low": value - half, "high": value + half}
+    ideal, ideals = (gains[-1] if gains[-1] > 0 else np.nan), np.where(gains_[:, -1:] > 0, gains_[:, -1:], np.nan)
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(gains_[:, :-1] / ideals, [tail, 1 - tail], axis=0)
+    values |= {"ndcg": gains[:-1] / ideal, "ndcg_low": low, "ndcg_high": high}
+    gap, gaps = value[pairs[:, 0]] - value[pairs[:, 1]], samples[:, pairs[:, 0]] - samples[:, pairs[:, 1]]
+    half, p = _studentised(gap, gap_errors / total, gaps, gap_errors_ / total, confidence)
+    index = pd.MultiIndex.from_arrays([[models[a] for a, _ in pairs], [models[b] for _, b in pairs]])
     return Comparison(
         values=pd.DataFrame(values, index=pd.Index(models, name="model")),
-        differences=_differences(models, gains[:-1] / total, samples, confidence),
+        differences=pd.DataFrame(
+            {"value": gap, "low": gap - half, "high": gap + half, "p": p}, index=index.set_names(["model", "other"])
+        ),
         k=k,
         waitlist=waitlist,
         n=n,
@@ -186,30 +186,40 @@ def compare(
     )
 
 
+class _Resampler:
+    """Gains and standard errors of rankings in resamples of the rows."""
+
+    def __init__(self, worth: np.ndarray, rankings: list[np.ndarray], pairs: np.ndarray, weights: np.ndarray) -> None:
+        orders = np.array([np.argsort(-ranking, kind="stable") for ranking in rankings])
+        first = np.array([_new_scores(r[order]) for r, order in zip(rankings, orders, strict=True)])
+        padded = np.concatenate([weights[:1], weights, [0.0]])
+        slopes = 0.5 * (padded[:-1] + padded[1:])  # of the running sum, at its corners
+        self.given = orders, first, worth, np.append(0.0, np.cumsum(weights)), slopes, pairs
+
+    def __call__(self, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        from ._kernels import resampled_gains
+
+        return resampled_gains(draws, *self.given)
+
+
 def _new_scores(ranked: np.ndarray) -> np.ndarray:
     return np.append(True, ranked[1:] != ranked[:-1])
 
 
-def _table(
-    values: np.ndarray, samples: np.ndarray, confidence: float, names: tuple[str, str, str]
-) -> dict[str, np.ndarray]:
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(samples, [tail, 1 - tail], axis=0)
-    return dict(zip(names, (values, low, high), strict=True))
+def _studentised(
+    value: np.ndarray, error: np.ndarray, samples: np.ndarray, errors: np.ndarray, confidence: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Half the width of the symmetric bootstrap-t interval, and the two-sided p-value of 0.
 
-
-def _differences(models: list[str], values: np.ndarray, samples: np.ndarray, confidence: float) -> pd.DataFrame:
-    import pandas as pd
-
-    pairs = list(combinations(range(len(models)), 2))
-    index = pd.MultiIndex.from_tuples([(models[a], models[b]) for a, b in pairs], names=["model", "other"])
-    if not pairs:
-        return pd.DataFrame(
-            columns=["value", "low", "high", "p"], index=pd.MultiIndex.from_tuples([], names=index.names)
-        )
-    a, b = np.array(pairs).T
-    gaps = samples[:, a] - samples[:, b]
-    table = _table(values[a] - values[b], gaps, confidence, ("value", "low", "high"))
-    below, above = (gaps <= 0).sum(axis=0), (gaps >= 0).sum(axis=0)
-    table["p"] = np.minimum(1.0, 2 * (np.minimum(below, above) + 1) / (len(gaps) + 1))
-    return pd.DataFrame(table, index=index)
+    The values hang on the few patients at the top, and their spread is estimated from the same few: dividing by it in
+    every resample is what makes the interval wide enough.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        distance = np.abs(samples - value) / np.where(errors > 0, errors, np.nan)
+        own = np.abs(value) / np.where(error > 0, error, np.nan)
+    distance = np.where(np.isnan(distance), np.where(samples == value, 0.0, np.inf), distance)
+    own = np.where(np.isnan(own), np.where(value == 0, 0.0, np.inf), own)
+    p = (1 + (distance >= own).sum(axis=0)) / (len(samples) + 1)
+    reach = np.quantile(distance, confidence, axis=0, method="higher") if distance.size else np.zeros(len(value))
+    with np.errstate(invalid="ignore"):
+        return np.where(error > 0, reach * error, 0.0), p

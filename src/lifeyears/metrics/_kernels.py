@@ -50,37 +50,71 @@ def count_pairs(time, event, rank, n_ranks):
 
 
 @njit(cache=True, nogil=True)
-def resampled_gains(draws, orders, first, relevance, running):
-    """Waitlist gain of each ranking in each bootstrap resample, (resamples, rankings).
+def resampled_gains(draws, orders, first, relevance, running, slopes, pairs):
+    """Waitlist gain of each ranking in each bootstrap resample, with standard errors of the gains and of differences.
 
     `draws` holds row numbers, one resample a row. `orders` sorts the rows by falling score, one ranking a row; `first`
-    marks where a new score begins. `running` is 0 followed by the running sum of the weights of the ranks. A row drawn
-    c times takes c places in a row; equal scores share the weights of their places evenly.
+    marks where a new score begins. `running` is 0 followed by the running sum of the weights of the ranks, `slopes` its
+    slope at each of these points. A row drawn c times takes c places in a row; equal scores share the weights of their
+    places evenly. The standard errors are the infinitesimal jackknife's: the spread of the gain's derivatives by the
+    mass of each row, which changes its own term and pushes all later rows down.
+
+    Returns (resamples, rankings) gains and errors, and (resamples, pairs) errors of differences.
     """
     n_resamples, n = draws.shape
-    gains = np.zeros((n_resamples, len(orders)))
+    n_rankings, n_pairs = len(orders), len(pairs)
+    gains = np.zeros((n_resamples, n_rankings))
+    errors = np.zeros((n_resamples, n_rankings))
+    pair_errors = np.zeros((n_resamples, n_pairs))
     counts = np.zeros(n, dtype=np.int64)
-    nothing_left = running[n] - 1e-14 * abs(running[n])
+    influence = np.zeros((n_rankings, n))
+    total = np.zeros(n_rankings)
+    start = np.zeros(n + 1, dtype=np.int64)  # where each tie begins, in the order of the ranking
+    place = np.zeros(n + 1, dtype=np.int64)  # and its first place
+    worth = np.zeros(n)
+    nothing_left = running[n] - 1e-13 * abs(running[n])
     for b in range(n_resamples):
         counts[:] = 0
         for i in range(n):
             counts[draws[b, i]] += 1
-        for m in range(len(orders)):
-            place = 0
-            gain = 0.0
+        influence[:] = 0.0
+        total[:] = 0.0
+        for m in range(n_rankings):
+            ties = 0
             i = 0
-            while i < n and running[place] < nothing_left:
+            while i < n and running[place[ties]] < nothing_left:
+                start[ties] = i
                 tied = 0
-                worth = 0.0
+                value = 0.0
                 while True:
                     row = orders[m, i]
                     tied += counts[row]
-                    worth += counts[row] * relevance[row]
+                    value += counts[row] * relevance[row]
                     i += 1
                     if i == n or first[m, i]:
                         break
+                worth[ties] = value / tied if tied > 0 else 0.0
+                place[ties + 1] = place[ties] + tied
+                gains[b, m] += (running[place[ties + 1]] - running[place[ties]]) * worth[ties]
+                ties += 1
+                start[ties] = i
+            pushed = 0.0  # what the later rows lose by being pushed down one place
+            for t in range(ties - 1, -1, -1):
+                tied = place[t + 1] - place[t]
                 if tied > 0:
-                    gain += (running[place + tied] - running[place]) * worth / tied
-                    place += tied
-            gains[b, m] = gain
-    return gains
+                    share = (running[place[t + 1]] - running[place[t]]) / tied
+                    for i in range(start[t], start[t + 1]):
+                        row = orders[m, i]
+                        own = slopes[place[t + 1]] * worth[t] + share * (relevance[row] - worth[t])
+                        influence[m, row] = own + pushed
+                        total[m] += counts[row] * (own + pushed)
+                    pushed += worth[t] * (slopes[place[t + 1]] - slopes[place[t]])
+        for row in range(n):
+            if counts[row] > 0:
+                for m in range(n_rankings):
+                    errors[b, m] += counts[row] * (influence[m, row] - total[m] / n) ** 2
+                for p in range(n_pairs):
+                    first_one, other = pairs[p, 0], pairs[p, 1]
+                    gap = influence[first_one, row] - influence[other, row]
+                    pair_errors[b, p] += counts[row] * (gap - (total[first_one] - total[other]) / n) ** 2
+    return gains, np.sqrt(errors), np.sqrt(pair_errors)
