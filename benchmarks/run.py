@@ -82,6 +82,7 @@ def bench_concordance() -> list[Row]:
     times, found = best_times(
         2, ours=lambda: ly.metrics.concordance_index((e, t), s), lifelines=lambda: concordance_index(t, s, e)
     )
+    assert abs(found["ours"] - found["lifelines"]) < 1e-12
     few = slice(5_000)
     small = abs(
         ly.metrics.concordance_index((e[few], t[few]), s[few]) - concordance_index_censored(e[few], t[few], -s[few])[0]
@@ -112,6 +113,7 @@ def bench_cox(X: np.ndarray, y: ly.Outcome) -> list[Row]:
     )
     apart = np.abs(found["ours"].coef_ - found["sksurv"].coef_).max()
     apart_lifelines = np.abs(found["ours_efron"].coef_ - found["lifelines"].params_.to_numpy()).max()
+    assert max(apart, apart_lifelines) < 1e-6
     size = f"{len(X):,} × {X.shape[1]}"
     return [
         Row(f"Cox, {size}", "scikit-survival", times["sksurv"], times["ours"], "≥ 8×", f"coefficients to {apart:.0e}"),
@@ -136,6 +138,7 @@ def bench_weibull(X: np.ndarray, y: ly.Outcome) -> list[Row]:
         lifelines=lambda: WeibullAFTFitter(penalizer=0.1).fit(table, "t", "e"),
     )
     ours, theirs = found["ours"].log_likelihood_, found["lifelines"].score(table) * len(y)
+    assert abs(ours / theirs - 1) < 1e-6
     agreement = f"log-likelihood to {abs(ours / theirs - 1):.0e} relative"
     size = f"{len(X):,} × {X.shape[1]}"
     return [Row(f"Weibull AFT, {size}", "lifelines", times["lifelines"], times["ours"], "≥ 10×", agreement)]
@@ -159,6 +162,7 @@ def bench_curves(X: np.ndarray, y: ly.Outcome) -> list[Row]:
     memory = {name: peak_megabytes(run) for name, run in runs.items()}
     apart = np.abs(found["ours"] - found["sksurv"]).max()
     apart_lifelines = np.abs(found["ours"] - found["lifelines"]).max()
+    assert apart < 1e-9
     note = ", ".join(f"{name} {size:,.0f} MB" for name, size in memory.items())
     work = "curves of 12,000 on a grid of 240"
     return [
@@ -220,6 +224,46 @@ def bench_deep(X: np.ndarray, y: ly.Outcome, epochs: int = 4) -> list[Row]:
     ]
 
 
+def bench_resampling() -> list[Row]:
+    rng = np.random.default_rng(0)
+    n = 12_000
+    years = rng.exponential(5, n)
+    scores = {"a": years + rng.normal(0, 8, n), "b": years + rng.normal(0, 12, n)}
+    ly.metrics.compare(years, scores, n_resamples=2)  # compile
+    times, found = best_times(2, ours=lambda: ly.metrics.compare(years, scores, n_resamples=10_000))
+    plain = ly.metrics.policy_value(years, scores["a"], waitlist=256)
+    apart = abs(found["ours"].values.loc["a", "value"] / plain - 1)
+    work = "10,000 paired bootstrap replicates, n = 12,000, W = 256"
+    return [Row(work, "limit of 5 s", 5.0, times["ours"], "≥ 1×", f"value to {apart:.0e} of policy_value")]
+
+
+def bench_relevance() -> list[Row]:
+    data = ly.data.simulate_registry(12_000)
+    truth = data.truth
+    assert truth is not None
+    months = np.arange(0, 241) / 12
+    S, G = truth.curves(months), truth.censoring(months)
+    X = np.zeros((len(data), 1))
+    runs = {
+        "EY": lambda: ly.relevance.ExpectedYears(S, tau=20).estimate(X, data.y),
+        "IPCW": lambda: ly.relevance.IPCW(G, tau=20, on_violation="clip").estimate(X, data.y),
+        "DR": lambda: ly.relevance.DoublyRobust(S, G, tau=20, on_violation="clip").estimate(X, data.y),
+    }
+    times, _ = best_times(3, **runs)
+    return [
+        Row(
+            f"{name} of 12,000 on a monthly grid of 240",
+            "limit of 1 s",
+            1.0,
+            times[name],
+            "≥ 1×",
+            "formula equal to its loop (tests/relevance)",
+            f"{peak_megabytes(run):.0f} MB",
+        )
+        for name, run in runs.items()
+    ]
+
+
 def as_markdown(rows: list[Row]) -> str:
     from lifeyears._versions import installed_versions
 
@@ -258,6 +302,8 @@ def main() -> None:
         lambda: bench_weibull(X, y),
         lambda: bench_curves(X, y),
         lambda: bench_deep(X, y),
+        bench_resampling,
+        bench_relevance,
     ):
         for row in bench():
             print(f"{row.work:45} {row.peer:16} {row.ratio:8.1f}× (wanted {row.wanted})  {row.agreement}", flush=True)

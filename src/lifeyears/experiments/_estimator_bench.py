@@ -99,7 +99,8 @@ def estimator_bench(
         Length of the lists.
     only : sequence of str, optional
         Which nuisances: "right", "wrong", "both right", "survival wrong", "censoring wrong", "both wrong", and "fitted"
-        (cross-fitted: Cox for life; for censoring Cox, or Kaplan–Meier where that is right). All by default.
+        (cross-fitted: Cox for life; for censoring Cox, or Kaplan–Meier where that is right); or one estimator's, as in
+        "DR fitted". All by default.
     n_resamples : int
         Of each bootstrap interval.
     random_state, n_jobs
@@ -187,5 +188,7 @@ def _estimates(patients: Patients, tau: float, only: Sequence[str] | None) -> di
     }
     unknown = {("IPCW", "right"), ("DR", "both right"), ("DR", "survival wrong")} if right_G is None else set()
     return {
-        key: estimate() for key, estimate in wanted.items() if key not in unknown and (only is None or key[1] in only)
+        key: estimate()
+        for key, estimate in wanted.items()
+        if key not in unknown and (only is None or key[1] in only or " ".join(key) in only)
     }
