@@ -156,6 +156,16 @@ def test_estimators_clone_and_take_frames_and_wrapped_models():
         ExpectedYears(ly.SurvivalCurves([1.0], [[0.5], [0.4]]), tau=8).estimate(X, y)
 
 
+def test_fitted_models_can_be_used_without_fitting():
+    X, y = cohort(200)
+    S, G = Cox().fit(X[:100], y[:100]), KaplanMeier().fit(X[:100], y[:100].censoring())
+    direct = DoublyRobust(S, G, tau=8).estimate(X[100:], y[100:])
+    fitted = DoublyRobust(Cox(), KaplanMeier(), tau=8).fit(X[:100], y[:100]).estimate(X[100:], y[100:])
+    assert direct.values == pytest.approx(fitted.values)
+    with pytest.raises(NotFittedError, match="fitted models or curves"):
+        DoublyRobust(S, KaplanMeier(), tau=8).estimate(X, y)
+
+
 def test_fitting_does_not_touch_what_was_given():
     X, y = cohort(60)
     model = Cox()

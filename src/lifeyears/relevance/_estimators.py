@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from ..curves import SurvivalCurves
 from ..models import Cox, KaplanMeier, wrap
@@ -66,7 +67,7 @@ class RelevanceEstimator(BaseEstimator):
         return cross_fit(self, X, y, cv=cv, groups=groups, random_state=random_state)
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "longest_") or all(isinstance(m, SurvivalCurves) for m in self._nuisances().values())
+        return hasattr(self, "longest_") or all(ready(given) for given in self._nuisances().values())
 
     def _nuisances(self) -> dict[str, Any]:
         """Role → model or curves, with the defaults filled in."""
@@ -95,9 +96,14 @@ class RelevanceEstimator(BaseEstimator):
                 return given
             shared = np.broadcast_to(given.survival, (len(y), len(given.times)))
             return SurvivalCurves.trusted(given.times, shared, given.interpolation)
-        if not hasattr(self, f"{role}_model_"):
-            raise NotFittedError(f"this {type(self).__name__} is not fitted yet: call fit first, or give it curves")
-        model = getattr(self, f"{role}_model_")
+        if hasattr(self, f"{role}_model_"):
+            model = getattr(self, f"{role}_model_")
+        elif ready(given):
+            model = wrap(given)
+        else:
+            raise NotFittedError(
+                f"this {type(self).__name__} is not fitted yet: call fit first, or give it fitted models or curves"
+            )
         if model is None:
             return SurvivalCurves.trusted(np.zeros(1), np.broadcast_to(1.0, (len(y), 1)))
         return model.predict_curves(X)
@@ -178,8 +184,8 @@ class ExpectedYears(RelevanceEstimator):
     Parameters
     ----------
     survival : model or SurvivalCurves, optional
-        The survival model, fitted or not (a copy is fitted by `fit`); curves, one row each, are used as they are. None
-        means Cox.
+        The survival model: `fit` fits a copy of it, and one that is fitted already can be used without; curves, one row
+        each, are used as they are. None means Cox.
     tau : float, optional
         The horizon; None targets the whole life, which needs curves that end at 0, or a tail rule.
     tail : {None, "drop"}
@@ -210,7 +216,8 @@ class IPCW(RelevanceEstimator):
     Parameters
     ----------
     censoring : model or SurvivalCurves, optional
-        A survival model of the censoring time, fitted or not, or known curves G(t|x). None means Kaplan–Meier.
+        A survival model of the censoring time (if fitted, then to ``y.censoring()``), or known curves G(t|x). None
+        means Kaplan–Meier.
     tau : float, optional
         The horizon; None targets the whole life.
     on_violation : {"warn", "raise", "clip"}
@@ -327,6 +334,17 @@ def averaged(relevances: Sequence[Relevance]) -> Relevance:
         n_negative=int(np.count_nonzero(values < 0)),
     )
     return Relevance(values, taus.pop(), f"mean of {len(relevances)} {'/'.join(names)}", diagnostics)
+
+
+def ready(given: Any) -> bool:
+    """Whether a nuisance can be used as it is: known curves, or a model that is fitted."""
+    if isinstance(given, SurvivalCurves):
+        return True
+    try:
+        check_is_fitted(wrap(given))
+    except NotFittedError:
+        return False
+    return True
 
 
 def weight_spread(chance: np.ndarray) -> tuple[float, float]:

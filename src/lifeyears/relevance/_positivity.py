@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from ..curves import SurvivalCurves, row_blocks
 from ..models import wrap
 from ..outcome import Outcome, as_outcome
-from ._estimators import TOLERATED_SHARE, PositivityError, weight_spread
+from ._estimators import TOLERATED_SHARE, PositivityError, ready, weight_spread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,10 +76,7 @@ class PositivityReport:
             lines.append(f"Without support ({self.groups.index.name}): {shown}.")
         if self.frontier is not None and self.violated and len(self.frontier):
             last = self.frontier.iloc[-1]
-            lines.append(
-                f"Supported: {self.groups.index.name if self.groups is not None else 'group'} up to "  # for the reader
-                f"{last['latest']} at horizon {last['tau']:g}; see .frontier for shorter ones."
-            )
+            lines.append(f"Supported up to {last['latest']} at horizon {last['tau']:g}; .frontier has other horizons.")
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -166,9 +162,7 @@ def _curves(model: Any, X: Any, y: Outcome, times: np.ndarray) -> SurvivalCurves
     if isinstance(model, SurvivalCurves):
         return model
     model = wrap(model)
-    try:
-        check_is_fitted(model)
-    except Exception:
+    if not ready(model):
         if y.n_events == len(y):  # nobody is censored
             return SurvivalCurves.trusted(times, np.broadcast_to(1.0, (len(y), len(times))))
         model = clone(model, safe=False).fit(X, y.censoring())
