@@ -166,7 +166,7 @@ def kind_of(name: str) -> str:
     """How a column is stored: number, text or date."""
     if name in ("TX_DATE", *DATES) or "_DATE_" in name:
         return "date"
-    if name in FLAGS or name in TEXTS or name in ("ORGAN", "WL_ORG", "TRR_ID_CODE") or "_FLAG_" in name:
+    if name in FLAGS or name in TEXTS or name in ("ORGAN", "WL_ORG", "TRR_ID_CODE", "RECOV_OUT_US") or "_FLAG_" in name:
         return "text"
     return "number"
 

@@ -2,6 +2,7 @@
 
 import base64
 import bz2
+import csv
 import datetime
 import gzip
 import lzma
@@ -9,6 +10,7 @@ import sys
 import warnings
 import zipfile
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -95,6 +97,44 @@ def test_event_column_may_have_any_pandas_type(dtype):
 )
 def test_the_users_event_values_decide(coded, means_event):
     data = read_table(outcome_table(coded), "time", "event", event_values=means_event)
+    assert data.y.event.tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("name", "coded", "shown"),
+    [
+        ("alive", ["no", "yes", "no"], "'no'"),
+        ("is_alive", [False, True, False], "'False'"),
+        ("Survived", [0, 1, 0], "0"),
+        ("survival_status", [0, 1, 0], "0"),
+        ("living", ["N", "Y", "N"], "'N'"),
+        ("censored", [0.0, 1.0, 0.0], "0"),
+        ("CENSORING", ["0", "1", "0"], "0"),
+        ("cens", [0, 1, 0], "0"),
+    ],
+)
+def test_a_yes_under_a_name_that_says_no_event_needs_the_users_word(name, coded, shown):
+    table = outcome_table(coded).rename(columns={"event": name})
+    with pytest.raises(ValueError, match=f"event column '{name}', by its name, says who had no event") as caught:
+        read_table(table, "time", name)
+    assert f"Pass event_values={shown} if the name is right" in str(caught.value)
+    data = read_table(table, "time", name, event_values=coded[0])
+    assert data.y.event.tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("name", "coded"),
+    [
+        ("alive", ["dead", "alive", "dead"]),
+        ("censored", ["event", "censored", "event"]),
+        ("uncensored", [1, 0, 1]),
+        ("not_censored", ["yes", "no", "yes"]),
+        ("overall_survival_event", [1, 0, 1]),
+        ("living_donor_graft_failed", [1, 0, 1]),
+    ],
+)
+def test_a_name_that_does_not_speak_against_the_coding_is_taken_as_it_is(name, coded):
+    data = read_table(outcome_table(coded).rename(columns={"event": name}), "time", name)
     assert data.y.event.tolist() == [True, False, True]
 
 
@@ -336,17 +376,36 @@ def test_sas_transport_files_are_read_with_their_dates_and_zeros(tmp_path):
     np.testing.assert_array_equal(data.X["AGE"], [40, 50, np.nan, 70])
 
 
-def test_sas_data_files_go_to_pandas_reader_and_their_bytes_become_text(tmp_path, monkeypatch):
-    seen = {}
+def test_sas_transport_dates_beyond_what_pandas_can_tell_are_dates():
+    from lifeyears.data._table_file import _transport_values
 
-    def read_sas(stream, **options):
-        seen.update(options)
-        return TABLE.assign(sex=[b"F ", b"M", b"F", b"M"])
+    days = pd.DataFrame({"UNTIL": [2_936_549.0, np.nan, 16_254.0]})  # R: as.Date("9999-12-31") - as.Date("1960-01-01")
+    until = _transport_values(days, {"UNTIL": "DATE9"})["UNTIL"]
+    assert until.dt.strftime("%Y-%m-%d").tolist() == ["9999-12-31", np.nan, "2004-07-02"]
 
-    monkeypatch.setattr(pd, "read_sas", read_sas)
-    (tmp_path / "heart.sas7bdat").write_bytes(b"\0\0\0")
-    check_is_table(read_table(tmp_path / "heart.sas7bdat", "years", "died"))
-    assert seen == {"format": "sas7bdat", "encoding": "infer"}
+
+SAS = Path(__file__).parent.parent / "reference" / "star_sas"  # made by R's haven from patients.csv
+
+
+def test_sas_data_files_are_read_with_their_texts_numbers_and_dates():
+    with open(SAS / "patients.csv", newline="") as lines:
+        patients = list(csv.DictReader(lines))
+    with pytest.warns(UserWarning, match="more columns than rows"):
+        data = read_table(SAS / "thoracic_data.sas7bdat", "AGE", "WL_ORG", event_values="HR", keep=["GENDER", "TBILI"])
+    assert data.name == "thoracic_data"
+    assert data.y.time.tolist() == [float(patient["AGE"]) for patient in patients]
+    assert data.y.event.tolist() == [patient["WL_ORG"] == "HR" for patient in patients]
+    assert data.X["GENDER"].astype(object).fillna("").tolist() == [patient["GENDER"] for patient in patients]
+    np.testing.assert_array_equal(data.X["TBILI"], [float(patient["TBILI"] or "nan") for patient in patients])
+    assert "it holds dates" in data.report.dropped_columns["TX_DATE"]
+    assert "it is an identifier" in data.report.dropped_columns["TRR_ID_CODE"]
+
+
+def test_a_sas_data_file_cut_short(tmp_path):
+    whole = (SAS / "thoracic_data.sas7bdat").read_bytes()
+    (tmp_path / "heart.sas7bdat").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ValueError, match=r"heart\.sas7bdat cannot be read as a SAS file: it is damaged, cut short"):
+        read_table(tmp_path / "heart.sas7bdat", "AGE", "WL_ORG")
 
 
 @pytest.mark.parametrize(("package", "name"), [("pyarrow", "heart.parquet"), ("openpyxl", "heart.xlsx")])
@@ -450,6 +509,8 @@ def test_numbers_named_categorical_become_categories_without_a_decimal_point():
         ("number", np.random.default_rng(1).permutation(40) + 500),
         ("record", 10_000_000 + np.arange(40) * 104_729),
         ("name", [f"patient {i}" for i in range(40)]),
+        ("pid", np.random.default_rng(3).choice(90_000, 40, replace=False)),
+        ("mrn", np.random.default_rng(4).choice(np.arange(100_000, 1_000_000), 40, replace=False)),
     ],
 )
 def test_identifiers_are_left_out_with_the_reason(name, values):
@@ -464,9 +525,28 @@ def test_an_identifier_by_its_looks_can_be_kept():
 
 
 def test_a_measurement_that_happens_to_differ_in_every_row_is_no_identifier():
-    values = np.random.default_rng(2).choice(100_000, 40, replace=False)
+    rng = np.random.default_rng(2)
+    values = rng.choice(100_000, 40, replace=False)
     assert "platelets" in read_table(wide_table(platelets=values), "time", "event").X
+    rounded = rng.choice(np.arange(150_000, 450_000, 1000), 40, replace=False)  # six digits, three of them zeros
+    assert "platelets" in read_table(wide_table(platelets=rounded), "time", "event").X
+    assert "price" in read_table(wide_table(price=np.append(rounded[1:] + 7, 99_999)), "time", "event").X
     assert "age" in read_table(wide_table(), "time", "event").X
+
+
+def test_six_digits_that_differ_in_every_row_are_kept_and_pointed_at():
+    values = np.random.default_rng(5).choice(np.arange(100_000, 450_000), 40, replace=False)
+    with pytest.warns(UserWarning, match="column platelets holds a different whole number in every row: drop it if"):
+        data = read_table(wide_table(platelets=values), "time", "event")
+    assert data.X["platelets"].tolist() == values.tolist()
+
+
+def test_seven_digits_that_differ_in_every_row_are_left_out_and_pointed_at():
+    values = np.random.default_rng(6).choice(np.arange(1_000_000, 9_999_999), 40, replace=False)
+    with pytest.warns(UserWarning, match="column number is left out: it looks like an identifier"):
+        data = read_table(wide_table(number=values), "time", "event")
+    assert "number" not in data.X
+    assert "number" in read_table(wide_table(number=values), "time", "event", keep="number").X
 
 
 @pytest.mark.parametrize(
@@ -571,12 +651,18 @@ def test_all_that_is_noticed_comes_in_one_warning_and_in_the_report():
             {"time": "years", "event": "died", "event_values": 7},
             r"event_values has 7, which is not in.*0 \(2 rows\)",
         ),
-        ({"time": "years", "event": "died", "event_values": []}, "Give the value, or the list of values"),
+        (
+            {"time": "years", "event": "died", "event_values": []},
+            r"event_values is empty and names no value of the event column 'died' of the table: it holds 1 \(2 rows\), "
+            r"0 \(2 rows\)\. Give the value, or the list of values",
+        ),
         ({"time": "years", "event": "died", "decimal": ";"}, "decimal must be '.' or ','; got ';'"),
         (
             {"time": "years", "event": "died", "horizon": -1},
             "horizon must be a positive, finite time; got -1",
         ),
+        ({"time": "years", "event": "died", "horizon": "a"}, "horizon must be a positive, finite time; got 'a'"),
+        ({"time": "years", "event": "died", "horizon": [5]}, r"horizon must be a positive, finite time; got \[5\]"),
         (
             {"event": "died", "entry": "age", "exit": "sex", "unit": "fortnights"},
             "hours, days, weeks, months, years",

@@ -1,6 +1,8 @@
 """Files that are broken, or look broken: each gets its own words, with the place and what to do."""
 
 import bz2
+import csv
+import datetime
 import gzip
 import lzma
 import zipfile
@@ -188,6 +190,28 @@ def test_a_file_that_is_not_compressed_though_its_name_says_so(write):
     assert "is not compressed, though its name says so" in refusal(write(CSV, "heart.csv.gz"))
 
 
+@pytest.mark.parametrize("first", ["PK", "BZh", "BZh9", "PAR1"])
+def test_a_text_table_that_begins_like_a_file_of_another_kind(write, first):
+    data = read_table(write(f"{first},time,event\n1,1.5,1\n2,2.5,0\n1,3.5,1\n"), "time", "event")
+    assert data.y.time.tolist() == [1.5, 2.5, 3.5]
+    assert data.X[first].tolist() == [1, 2, 1]
+
+
+def test_a_parquet_or_bzip2_file_under_another_name(write, tmp_path):
+    assert read_table(write(bz2.compress(CSV.encode())), "time", "event").y.time.tolist() == [1.5, 2.25, 4, 8]
+    pytest.importorskip("pyarrow")
+    patients(n=4, event=[1, 0, 1, 0]).to_parquet(tmp_path / "table.parquet")
+    whole = (tmp_path / "table.parquet").read_bytes()
+    assert len(read_table(write(whole, "heart.dat"), "time", "event")) == 4
+    assert "cannot be read as Parquet: it is damaged" in refusal(write(whole[: len(whole) // 2], "heart.dat"))
+
+
+def test_the_end_mark_of_dos_is_no_row(write):
+    data = read_table(write(CSV + "\x1a"), "time", "event")
+    assert data.y.time.tolist() == [1.5, 2.25, 4, 8]
+    assert data.report.warnings == ()
+
+
 # ---------------------------------------------------------------- rows and columns
 
 
@@ -225,9 +249,68 @@ def test_ragged_by_row_names_without_a_heading(write):
     assert "every row has 4 fields and the header 3" in refusal(write("time,event,age\na,1,1,40\nb,2,0,50\n"))
 
 
+# As R 4.3.3 writes data.frame(time = c(1.5, 2, 3.25), event = c(1, 0, 1), note = c('a "b" c', "d, e", "d, e")).
+R_TABLE = """"time" "event" "note"
+"1" 1.5 1 "a \\"b\\" c"
+"2" 2 0 "d, e"
+"3" 3.25 1 "d, e"
+"""
+
+
+@pytest.mark.parametrize("names", ["123", "312", "abc"], ids=["counted", "another order", "given"])
+def test_what_r_writes_by_default_is_read(write, names):
+    head, *rows = R_TABLE.splitlines()
+    table = "\n".join([head, *(f'"{name}"{row[3:]}' for name, row in zip(names, rows, strict=True))]) + "\n"
+    data, message = noticed(write(table, "heart.txt"))
+    assert "every row has 4 fields and the header 3: the first was taken for row names" in message
+    assert data.y.time.tolist() == [1.5, 2, 3.25]
+    assert data.X["note"].tolist() == ['a "b" c', "d, e", "d, e"]
+    assert list(data.report.dropped_columns) == ["rownames"]
+
+
+def test_row_names_that_count_are_read_between_commas_too(write):
+    data, message = noticed(write('"time","event","sex"\n"1",1.5,1,"F"\n"2",2,0,"M"\n"3",3.25,1,"F"\n'))
+    assert "was taken for row names" in message
+    assert data.X["sex"].tolist() == ["F", "M", "F"]
+
+
+def test_a_delimiter_at_the_end_of_each_row_is_no_row_name(write):
+    assert "every row has 4 fields and the header 3" in refusal(write("time,event,age\n1,1,40,\n2,0,50,\n"))
+
+
+def test_a_space_before_a_quotation_mark(write):
+    data = read_table(write('time,event,who\n1,1, "M, x"\n2,0, "F, y"\n3,1, "F, y"\n'), "time", "event")
+    assert data.X["who"].tolist() == ["M, x", "F, y", "F, y"]
+
+
+def test_quotation_marks_after_a_backslash_belong_to_the_text(write):
+    path = write('time,event,cause\n1,1,"a \\"b\\", c"\n2,0,"\\"d\\""\n3,1,plain\\x\n4,0,plain\\x\n')
+    assert read_table(path, "time", "event").X["cause"].tolist() == ['a "b", c', '"d"', "plain\\x", "plain\\x"]
+
+
+def test_a_backslash_at_the_end_of_a_text_is_a_backslash(write):
+    data = read_table(write('time,event,drive\n1,1,"C:\\"\n2,0,"D:\\"\n3,1,"D:\\"\n'), "time", "event")
+    assert data.X["drive"].tolist() == ["C:\\", "D:\\", "D:\\"]
+
+
+def test_quotation_marks_of_which_nobody_can_tell(write):
+    message = refusal(write('time,event,cause\n1,1,plain\n2,0,"a \\"b\\" c"\n3,1,"x"y\n'))
+    assert 'a quotation mark after a backslash (\\") in line 3, and others that stand alone' in message
+    assert 'Write quotation marks within texts as two ("")' in message
+
+
 def test_a_quotation_mark_that_never_closes(write):
     message = refusal(write('time,event,cause\n1,1,"heart\n2,0,lung\n3,1,lung\n'))
     assert "quotation mark" in message
+    rows = "3,1,lung,60\n" * 40_000  # far more than csv takes for a field by itself
+    message = refusal(write(f'time,event,cause,age\n1,1,heart,50\n2,0,"lung,40\n{rows}'))
+    assert 'a quotation mark (") opens in line 3 and never closes' in message
+
+
+def test_a_text_of_any_length(write):
+    data = read_table(write(f"time,event,note\n1,1,{'a' * 140_000}\n2,0,b\n3,1,b\n"), "time", "event")
+    assert data.X["note"].str.len().tolist() == [140_000, 1, 1]
+    assert csv.field_size_limit() == 131_072  # as it was
 
 
 def test_duplicate_column_names(write, tmp_path):
@@ -239,6 +322,10 @@ def test_duplicate_column_names(write, tmp_path):
     pytest.importorskip("openpyxl")
     frame.to_excel(tmp_path / "heart.xlsx", index=False)
     assert "duplicate column names: 'age' in columns 3, 4" in refusal(tmp_path / "heart.xlsx")
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    table = pyarrow.table([[1.5, 2.5], [1, 0], [40, 50], [40, 50]], names=["time", "event", "age", "age"])
+    parquet.write_table(table, tmp_path / "heart.parquet")
+    assert "duplicate column names: 'age' in columns 3, 4" in refusal(tmp_path / "heart.parquet")
 
 
 def test_column_names_in_two_levels():
@@ -436,6 +523,55 @@ def test_dates_in_the_future(write, future):
     assert "Write the date of the last contact instead" in message
 
 
+FAR = [datetime.date(9999, 12, 31), datetime.date(2002, 1, 1), datetime.date(2003, 1, 1)]
+
+
+@pytest.mark.parametrize("kind", ["date", "datetime", "datetime with zone", "datetime64", "date_format"])
+def test_a_date_beyond_what_pandas_can_tell_is_named_with_its_column(kind):
+    zone = datetime.UTC if kind == "datetime with zone" else None
+    moments = [datetime.datetime(day.year, day.month, day.day, tzinfo=zone) for day in FAR]
+    column = {
+        "date": FAR,
+        "datetime64": np.array(FAR, dtype="datetime64[s]"),
+        "date_format": [f"{day:%d/%m/%Y}" for day in FAR],
+    }.get(kind, pd.Series(moments, dtype=object))
+    starts = ["01/02/2001"] * 3 if kind == "date_format" else ["2001-02-01"] * 3
+    frame = pd.DataFrame({"in": starts, "out": column, "event": [1, 0, 1], "age": [1.5, 2.5, 2.5]})
+    options = {"date_format": "%d/%m/%Y"} if kind == "date_format" else {}
+    message = refusal(frame, entry="in", exit="out", **options)
+    assert (
+        "the dates in column 'out' lie in the future in row 0 (counted from 0), the latest being 9999-12-31" in message
+    )
+
+
+def test_a_date_beyond_what_pandas_can_tell_is_no_obstacle_among_the_features(tmp_path):
+    frame = patients(n=3, event=[1, 0, 1], until=FAR)
+    assert "it holds dates" in read_table(frame, "time", "event").report.dropped_columns["until"]
+    pytest.importorskip("openpyxl")
+    frame.astype({"until": str}).to_excel(tmp_path / "texts.xlsx", index=False)
+    book = pytest.importorskip("openpyxl").Workbook()
+    for row in (["time", "event", "age", "until"], [1, 1, 2, datetime.datetime(9999, 12, 31)], [2, 0, 3, None]):
+        book.active.append(row)
+    book.active.append([3, 1, 3, datetime.datetime(2001, 1, 1)])
+    book.save(tmp_path / "dates.xlsx")
+    for name in ("texts.xlsx", "dates.xlsx"):
+        assert "it holds dates" in read_table(tmp_path / name, "time", "event").report.dropped_columns["until"]
+
+
+def test_dates_before_anybody_was_followed(write):
+    path = write(dates_csv(("2001-01-01", "2002-01-01"), ("1066-01-01", "2015-01-01")))
+    message = refusal(path, entry="in", exit="out")
+    assert "the dates in column 'in' lie before 1800 in line 3, the earliest being 1066-01-01" in message
+    assert "Mend or drop these rows" in message
+
+
+def test_a_follow_up_of_more_than_a_century_is_said(write):
+    path = write(dates_csv(("2001-01-01", "2002-01-01"), ("1900-01-01", "2015-01-01")))
+    data, message = noticed(path, time=None, entry="in", exit="out", unit="days")
+    assert "the time from 'in' to 'out' is over 100 years in line 3: is one of these dates a stand-in" in message
+    assert data.y.time.tolist() == [365, 42_003]  # 115 years with 28 leap days: 1904 to 2012
+
+
 # ---------------------------------------------------------------- numbers written otherwise
 
 
@@ -589,6 +725,20 @@ def test_an_excel_sheet_that_is_not_there_or_blank(workbook):
     assert "no sheet 'patient' (did you mean 'Patients'?). Its sheets are 'Read me', 'Patients', 'Blank'" in message
     assert "sheet 'Blank' of heart.xlsx is empty" in refusal(workbook, sheet="Blank")
     assert "has no column 'time'" in refusal(workbook, sheet=0)
+
+
+def test_an_excel_sheet_with_blank_rows_above_its_header(tmp_path):
+    pytest.importorskip("openpyxl")
+    path = tmp_path / "heart.xlsx"
+    notes = pd.DataFrame({"Notes": ["made in 2023", "see codebook"]})
+    with pd.ExcelWriter(path) as writer:
+        notes.to_excel(writer, sheet_name="Read me", index=False)
+        patients(n=20).to_excel(writer, sheet_name="Patients", index=False, startrow=3)
+    assert "the sheet 'Patients' does. Pass sheet='Patients'" in refusal(path)
+    with pd.ExcelWriter(path) as writer:
+        patients(n=20).to_excel(writer, sheet_name="Patients", index=False, startrow=3)
+        patients(n=10).to_excel(writer, sheet_name="Some", index=False)
+    assert len(read_table(path, "time", "event")) == 20  # the first sheet will do
 
 
 def test_excel_rows_are_counted_as_the_spreadsheet_shows_them(tmp_path):

@@ -324,6 +324,28 @@ def test_race_insurance_geography_and_centre_are_subgroups(dataset, hearts):
     assert set(dataset.subgroups["PERM_STATE"].cat.categories) == {"OH", "TX", "CA"}  # ZZ is unknown
 
 
+def test_immigration_and_recovery_abroad_are_no_features(tmp_path):
+    patients = small().assign(YR_ENTRY_US_TCR=1980.0 + np.arange(60) % 30, RECOV_OUT_US=["Y", "N", "N"] * 20)
+    dataset = read(tmp_path, patients)
+    assert not {"YR_ENTRY_US_TCR", "RECOV_OUT_US"} & set(dataset.X.columns)
+    assert dataset.report.dropped_columns["YR_ENTRY_US_TCR"].startswith("immigration")
+    assert dataset.subgroups["RECOV_OUT_US"].tolist() == ["Y", "N", "N"] * 20
+
+
+def test_codes_that_mean_missing_in_some_columns_only(tmp_path):
+    patients = small().assign(
+        CHEST_XRAY_DON=[1.0, 2.0, 998.0, 999.0] * 15,
+        BRONCHO_LT_DON=[1.0, 2.0, 7.0, 998.0] * 15,
+        BRONCHO_RT_DON=[1.0, 2.0, 7.0, 998.0] * 15,
+        DIAB=[1.0, 3.0, 5.0, 998.0] * 15,
+        FILLER_CODE_903=[5.0, 7.0, 999.0, 998.0] * 15,
+    )
+    X = read(tmp_path, patients).X
+    for name in ("CHEST_XRAY_DON", "BRONCHO_LT_DON", "BRONCHO_RT_DON", "DIAB"):
+        assert X[name].isna().tolist() == [False, False, True, True] * 15
+    assert list(X["FILLER_CODE_903"].cat.categories) == ["5", "7", "999"]
+
+
 def test_a_column_known_for_events_only_is_pointed_at(tmp_path):
     patients = small(800).assign(NEW_COLUMN=np.where(np.arange(800) % 2, 1.0 + np.arange(800) % 5, np.nan))
     dataset = read(tmp_path, patients)
@@ -348,6 +370,14 @@ def test_a_date_under_a_name_that_does_not_say_so_is_left_out(tmp_path):
 def test_dates_that_lost_their_format_are_days_since_1960():
     days = pd.Series([0.0, 16_254.0, np.nan])  # R: as.Date("2004-07-02") - as.Date("1960-01-01") is 16254
     assert dates(days).tolist() == [pd.Timestamp("1960-01-01"), pd.Timestamp("2004-07-02"), pd.NaT]
+
+
+def test_a_date_that_stands_for_unknown_is_missing():
+    expected = [pd.NaT, pd.Timestamp("2004-07-02")]
+    assert dates(pd.Series(np.array(["9999-12-31", "2004-07-02"], dtype="datetime64[s]"))).tolist() == expected
+    assert dates(pd.Series(["12/31/9999", "07/02/2004"], dtype="category")).tolist() == expected
+    days = [2_936_549.0, 16_254.0]  # R: as.Date(c("9999-12-31", "2004-07-02")) - as.Date("1960-01-01")
+    assert dates(pd.Series(days)).tolist() == expected
 
 
 def test_rules_by_name():

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from numbers import Real
 from typing import Any
-
-import numpy as np
 
 from ._dataset import DataReport, Dataset
 from ._table_columns import plain_columns
 from ._table_features import choose_features
 from ._table_file import ReadingOptions, read_file_table, table_name
 from ._table_leaks import leak_warnings
+from ._table_numbers import settle_text_numbers
 from ._table_outcome import DAYS_IN, OutcomeColumns, read_outcome
 from ._table_source import SourceTable, listed, table_from_frame
 
@@ -50,7 +51,8 @@ def read_table(
         Column with the observed time, in numbers (in the user's unit: it is not converted) or durations.
     event : str
         Column that says whether the time ended in an event. Understood without more: 0/1, True/False, yes/no,
-        dead/alive, died/censored, event/censored, Y/N. Any other coding needs `event_values`.
+        dead/alive, died/censored, event/censored, Y/N. Any other coding needs `event_values`, and so does a
+        column of 0/1 or yes/no whose name says who had no event (alive, survived, censored).
     entry, exit : str, optional
         In place of `time`: columns with the dates of the first and the last observation. `entry` beside
         `time` says when each subject entered, for splits by time.
@@ -59,7 +61,8 @@ def read_table(
     drop : list of str
         Columns to leave out, above all those not yet known when a subject enters.
     categorical : list of str, optional
-        Columns to take as categories though they hold numbers. Texts and True/False are categories anyway.
+        Columns to take as categories though they hold numbers, as such or as text. Other texts, True/False
+        and codes with leading zeros (007) are categories anyway.
     keep : list of str
         Columns to keep as features though they look like an identifier or have many categories.
     unit : str, optional
@@ -69,7 +72,7 @@ def read_table(
         Excel sheet, by name or by place counted from 0; by default the first.
     delimiter, encoding, decimal : str, optional
         How a text file is written, where it cannot be told: the character between fields, the encoding, and
-        the decimal mark ('.' or ',').
+        the decimal mark ('.' or ','), which is also that of numbers kept as text in a frame or spreadsheet.
     date_format : str, optional
         How dates are written, in the signs of `strptime` ('%d/%m/%Y'), where it cannot be told.
     name : str, optional
@@ -116,7 +119,13 @@ def read_table(
         option: source.column(column, f"{option}=") if column is not None else None
         for option, column in (("time", time), ("event", event), ("entry", entry), ("exit", exit))
     }
-    columns = OutcomeColumns(**found, event_values=event_values, unit=unit, date_format=date_format)  # type: ignore[arg-type]
+    columns = OutcomeColumns(
+        **found,  # type: ignore[arg-type]
+        event_values=event_values,
+        unit=unit,
+        date_format=date_format,
+        decimal=decimal,
+    )
     left_out, as_categories, kept = (
         _columns_named(source, given, option, columns)
         for option, given in (("drop=", drop), ("categorical=", categorical), ("keep=", keep))
@@ -124,6 +133,9 @@ def read_table(
 
     # What the user leaves out goes first, so that a column which cannot be read is no obstacle.
     order = list(source.frame.columns)
+    as_written = [*left_out, *as_categories]
+    as_written += [name for name in (columns.entry, columns.exit) if name is not None and date_format]
+    source = settle_text_numbers(source, decimal, skip=as_written, outcome=columns.names)
     source = plain_columns(replace(source, frame=source.frame.drop(columns=left_out)))
     outcome = read_outcome(source, columns)
     features = choose_features(source, columns.names, as_categories, kept)
@@ -180,7 +192,8 @@ def _check_request(
         raise ValueError(f"unit must be one of {listed(DAYS_IN)} when the time comes from dates; got {unit!r}")
     if decimal not in (None, ".", ","):
         raise ValueError(f"decimal must be '.' or ','; got {decimal!r}")
-    if horizon is not None and not (np.isfinite(horizon) and horizon > 0):
+    is_time = isinstance(horizon, Real) and not isinstance(horizon, bool)
+    if horizon is not None and not (is_time and math.isfinite(horizon) and horizon > 0):
         raise ValueError(f"horizon must be a positive, finite time; got {horizon!r}")
 
 

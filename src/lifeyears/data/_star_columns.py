@@ -41,12 +41,13 @@ LEFT_OUT = [
     ),
     (r"ORGAN|WL_ORG", "used to choose the rows"),
     (r"TX_YEAR", "taken from TX_DATE"),
+    (r"YR_ENTRY_US\w*", "immigration; CITIZENSHIP is kept among the subgroups"),
     (r"(?!(TX_DATE|" + "|".join(DURATIONS) + r")$)\w*DATE(_\w+)?", NO_USE),
 ]
 
 SUBGROUPS = (
     r"ETHCAT(_DON)?|ETHNICITY|RACE\w*|PRI_PAYMENT_\w+|REGION|PERM_STATE(_TRR)?|HOME_STATE_DON"
-    r"|CITIZENSHIP(_DON)?|CITIZEN_COUNTRY|TRANSPLANT_COUNTRY|RECOV_COUNTRY|CTR_CODE"
+    r"|CITIZENSHIP(_DON)?|CITIZEN_COUNTRY|TRANSPLANT_COUNTRY|RECOV_COUNTRY|RECOV_OUT_US|CTR_CODE"
 )
 
 MEASUREMENTS = (
@@ -92,6 +93,9 @@ MISSING_EVERYWHERE = frozenset({"U", "UNK", "998"})
 MISSING_CODES = [
     (r"ABO(_DON)?", frozenset({"Z"})),
     (r"(PERM|HOME)_STATE\w*", frozenset({"ZZ"})),
+    (r"DIAB", frozenset({"5"})),  # of unknown type
+    (r"BRONCHO_\w+", frozenset({"7"})),
+    (r"CHEST_XRAY_DON", frozenset({"999"})),
     # serology: not done, cannot disclose, indeterminate, pending
     (r"(HBV|HCV|HIV|CMV|EBV|HTLV\d?|VDRL|HBSAB|HEP_C)\w*", frozenset({"ND", "C", "I", "PD"})),
 ]

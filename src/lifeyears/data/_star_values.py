@@ -17,6 +17,7 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 MISSING = re.compile(r"|\.[A-Za-z_]?")  # empty, ".", and SAS's special missing values ".A" to ".Z"
 DATE = re.compile(r"\d{1,2}/\d{1,2}/\d{4}.*|\d{1,2}[A-Za-z]{3}\d{2,4}(:.*)?")
 SAS_DAY_ZERO = "1960-01-01"  # where SAS and Stata count their days from
+LAST_DAY = "2200-01-01"  # what lies beyond, such as 9999-12-31, stands for an unknown date
 
 
 def numbers(column: pd.Series) -> tuple[np.ndarray, int]:
@@ -46,14 +47,18 @@ def dates(column: pd.Series) -> pd.Series:
     import pandas as pd
 
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
-        return column.astype("datetime64[ns]").dt.normalize()
+        known = column.mask(column > pd.Timestamp(LAST_DAY))
+        return known.astype("datetime64[ns]").dt.normalize()
     if pd.api.types.is_numeric_dtype(column.dtype):  # the format that says "date" was lost on the way
-        days = pd.to_timedelta(pd.to_numeric(column), unit="D")
+        numbered = pd.to_numeric(column)
+        last = (pd.Timestamp(LAST_DAY) - pd.Timestamp(SAS_DAY_ZERO)).days
+        days = pd.to_timedelta(numbered.mask(numbered.abs() > last), unit="D")
         return (pd.Timestamp(SAS_DAY_ZERO) + days).astype("datetime64[ns]").dt.normalize()
     rows, values = _distinct(column)
     texts = pd.Series([_text(value) for value in values], dtype=object).str.slice(0, 10)
     read = pd.to_datetime(texts, format="%m/%d/%Y", errors="coerce")
     read = read.fillna(pd.to_datetime(texts, format="%Y-%m-%d", errors="coerce")).astype("datetime64[ns]")
+    read = read.mask(read > pd.Timestamp(LAST_DAY))
     return pd.Series(_spread(read.to_numpy(), rows, np.datetime64("NaT")), index=column.index)
 
 

@@ -43,7 +43,8 @@ def _plain(column: pd.Series, source: SourceTable) -> pd.Series:
         if isinstance(column.dtype, np.dtype):
             return column if column.dtype.kind != "f" else column.astype(float)
         if types.is_integer_dtype(column.dtype) and not column.isna().any():
-            return _series(column.to_numpy(dtype=np.int64), column)
+            whole = np.uint64 if types.is_unsigned_integer_dtype(column.dtype) else np.int64
+            return _series(column.to_numpy(dtype=whole), column)
         return _series(column.to_numpy(dtype=float, na_value=np.nan), column)
     return _from_objects(column, source)
 
@@ -54,7 +55,7 @@ def _from_objects(column: pd.Series, source: SourceTable) -> pd.Series:
     if kind in ("integer", "floating", "mixed-integer-float", "decimal"):
         return _series([np.nan if pd.isna(value) else _as_float(value) for value in objects], column)
     if kind in ("datetime", "datetime64", "date"):
-        return pd.to_datetime(objects, utc=True).dt.tz_localize(None)
+        return _moments(objects)
     if kind in ("timedelta", "timedelta64"):
         return pd.to_timedelta(objects)
     if kind not in ("string", "boolean", "empty"):
@@ -62,6 +63,22 @@ def _from_objects(column: pd.Series, source: SourceTable) -> pd.Series:
         objects = objects.map(_text, na_action="ignore")
     codes, values = pd.factorize(objects)
     return _categories(pd.Categorical.from_codes(codes, categories=pd.Index(values, dtype=object)), column)
+
+
+def _moments(objects: pd.Series) -> pd.Series:
+    """Dates as pandas has them, in nanoseconds; in microseconds if one (9999-12-31) lies beyond these."""
+    try:
+        return pd.to_datetime(objects, utc=True).dt.tz_localize(None)
+    except (pd.errors.OutOfBoundsDatetime, OverflowError):
+        return _series(np.array([_naive(value) for value in objects], dtype="datetime64[us]"), objects)
+
+
+def _naive(value: Any) -> Any:
+    if pd.isna(value):
+        return None
+    if getattr(value, "tzinfo", None) is not None:
+        value = value.replace(tzinfo=None) - value.utcoffset()
+    return value
 
 
 def _refuse_nested(objects: pd.Series, source: SourceTable) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import datetime
 import re
 from dataclasses import dataclass
 
@@ -72,9 +74,10 @@ def read_dates(source: SourceTable, names: list[str], date_format: str | None = 
     return found
 
 
-def refuse_future(source: SourceTable, dates: dict[str, Dates]) -> None:
-    """Nothing has been observed tomorrow yet."""
+def refuse_impossible(source: SourceTable, dates: dict[str, Dates]) -> None:
+    """Nothing has been observed tomorrow yet, and nobody was followed from the Middle Ages on."""
     today = np.datetime64("today", "D").astype(int)
+    first = np.datetime64(f"{_YEARS[0]}-01-01", "D").astype(int)
     for name, date in dates.items():
         future = date.days > today + 2  # the world's clocks are up to a day apart
         if future.any():
@@ -83,6 +86,14 @@ def refuse_future(source: SourceTable, dates: dict[str, Dates]) -> None:
                 f"{source.label}: the dates in column {name!r} lie in the future in {source.where(future)}, "
                 f"the latest being {latest}. A date that was observed is expected: is this a stand-in for "
                 "'not yet', or a planned end? Write the date of the last contact instead"
+            )
+        early = date.days < first
+        if early.any():
+            earliest = np.datetime64(int(np.floor(date.days[early].min())), "D")
+            raise ValueError(
+                f"{source.label}: the dates in column {name!r} lie before {_YEARS[0]} in {source.where(early)}, "
+                f"the earliest being {earliest}. Is this a slip of the pen, or a stand-in for 'unknown'? Mend or "
+                "drop these rows"
             )
 
 
@@ -142,7 +153,7 @@ def _days_of_texts(
 ) -> np.ndarray:
     name = str(column.name)
     if date_format is not None:
-        days = _as_days(pd.to_datetime(pd.Series(texts, dtype=object), format=date_format, errors="coerce"))
+        days = _days_by_format(texts, date_format)
         expected = f"the format {date_format!r}, which date_format= gives"
     else:
         _refuse_two_formats(source, column, texts)
@@ -155,6 +166,15 @@ def _days_of_texts(
             f"{source.where(column.isin(wrong))}; {expected} was expected. Mend or drop these rows"
         )
     return np.append(days, np.nan)[column.cat.codes.to_numpy()]  # code -1, missing, takes the NaN at the end
+
+
+def _days_by_format(texts: list[str], date_format: str) -> np.ndarray:
+    read = pd.to_datetime(pd.Series(texts, dtype=object), format=date_format, errors="coerce")
+    moments = read.to_numpy(dtype="datetime64[us]").copy()
+    for place in np.flatnonzero(np.isnat(moments)):  # 31/12/9999 is a date, though beyond pandas' nanoseconds
+        with contextlib.suppress(ValueError):
+            moments[place] = np.datetime64(datetime.datetime.strptime(texts[place], date_format), "us")
+    return _as_days(moments)
 
 
 def _refuse_two_formats(source: SourceTable, column: pd.Series, texts: list[str]) -> None:

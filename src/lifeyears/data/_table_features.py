@@ -11,14 +11,14 @@ import pandas as pd
 
 from ._table_columns import as_categories, is_category
 from ._table_dates import looks_like_dates
-from ._table_numbers import readings
+from ._table_numbers import is_padded_code, readings
 from ._table_source import SourceTable, listed
 
 MOST_CATEGORIES = 1000
 _MOST_TEXTS = 1000  # looked at, to see what a column of texts holds
 _FEW_ROWS = 10  # below this every text may well differ from row to row by chance
 _IDENTIFIER_NAME = re.compile(
-    r"(?i:(?:^|[_\W])(?:id|ids|uid|uuid|guid|key|mrn|ssn|nr|no|code|rownames?|index|identifier)$)|[a-z]I[Dd]$|^unnamed_1$"
+    r"(?i:(?:^|[_\W])(?:id|ids|[ups]id|patid|u?subjid|uuid|guid|key|pk|mrn|ssn|nr|no|code|rownames?|index|identifier)$)|[a-z]I[Dd]$|^unnamed_1$"
 )
 
 
@@ -50,7 +50,7 @@ def choose_features(
             column = as_categories(column)
         reason = _no_use(column) or _no_number(column)
         if reason is None and not wanted:
-            reason = _words_among_numbers(column)
+            reason = _words_among_numbers(column) or _record_numbers(column) or _too_many_codes(column)
             if reason is not None:  # most likely a measurement is lost: worth more than a line in the report
                 warnings.append(f"column {name} is left out: {reason}")
             reason = reason or _no_feature(column)
@@ -59,10 +59,8 @@ def choose_features(
             continue
         if wanted:
             _refuse_too_many(source, column)
-        elif _may_be_identifier(column):
-            warnings.append(
-                f"column {name} holds a different whole number in every row: drop it if it is an identifier"
-            )
+        else:
+            warnings += _doubts(column)
         kept[name], infinite = _finite(column, source)
         warnings += infinite
     X = pd.DataFrame(kept, index=source.frame.index)
@@ -96,13 +94,21 @@ def _no_feature(column: pd.Series) -> str | None:
     """Why a column that varies is still no feature."""
     if is_category(column):
         return _no_category(column)
-    name = str(column.name)
-    values = column.dropna().to_numpy(dtype=float)
-    if _all_different_whole_numbers(values) and (
-        _IDENTIFIER_NAME.search(name) or _different_by_design(values) or _codes_of_one_length(values)
-    ):
-        return f"it is an identifier: a different whole number in every row (keep=[{name!r}] keeps it)"
+    if _is_identifier(column):
+        return f"it is an identifier: a different whole number in every row (keep=[{str(column.name)!r}] keeps it)"
     return None
+
+
+def _record_numbers(column: pd.Series) -> str | None:
+    """Say that numbers look like those of records, where neither their name nor their order settles it."""
+    if is_category(column) or _is_identifier(column):
+        return None
+    if not _codes_of_one_length(column.dropna().to_numpy(dtype=float), digits=7):
+        return None
+    return (
+        "it looks like an identifier, a different whole number of one length in every row "
+        f"(keep=[{str(column.name)!r}] keeps it)"
+    )
 
 
 def _no_category(column: pd.Series) -> str | None:
@@ -115,6 +121,15 @@ def _no_category(column: pd.Series) -> str | None:
         f"it has {n_categories:,} categories in {n_known:,} rows: too many to learn from. Group them into "
         f"fewer (at most {MOST_CATEGORIES:,})"
     )
+
+
+def _too_many_codes(column: pd.Series) -> str | None:
+    """Say that leading zeros made codes, too many of them, of what may have been quantities."""
+    padded = _padded_code(column)
+    reason = _no_category(column) if padded else None
+    if reason is None or len(column.cat.categories) == column.count():
+        return None
+    return f"with leading zeros ({padded!r}) it holds codes, not quantities, and {reason}"
 
 
 def _words_among_numbers(column: pd.Series) -> str | None:
@@ -147,15 +162,46 @@ def _different_by_design(values: np.ndarray) -> bool:
     return len(values) ** 2 / (2 * (values.max() - values.min() + 1)) > 5
 
 
-def _codes_of_one_length(values: np.ndarray) -> bool:
-    """Record numbers have six digits or more, all the same number of them; measurements seldom do."""
-    return bool(len(values) >= _FEW_ROWS and values.min() >= 1e5 and len(np.unique(np.floor(np.log10(values)))) == 1)
-
-
-def _may_be_identifier(column: pd.Series) -> bool:
-    if is_category(column) or column.isna().any() or len(column) < 100:
+def _is_identifier(column: pd.Series) -> bool:
+    """Whether whole numbers differ in every row and, by name, density or order, were given out one by one."""
+    values = column.dropna().to_numpy(dtype=float)
+    if not _all_different_whole_numbers(values):
         return False
-    return _all_different_whole_numbers(column.to_numpy(dtype=float))
+    in_order = bool(np.all(np.diff(values) > 0)) and _codes_of_one_length(values, digits=6)
+    return bool(_IDENTIFIER_NAME.search(str(column.name))) or _different_by_design(values) or in_order
+
+
+def _codes_of_one_length(values: np.ndarray, digits: int) -> bool:
+    """Whether all differ, have the same number of digits, at least so many, and are not rounded.
+
+    Record numbers are so. Of measurements, platelets and prices may have six digits; seven are too exact.
+    """
+    if len(values) < _FEW_ROWS or not _all_different_whole_numbers(values) or values.min() < 10 ** (digits - 1):
+        return False
+    return len(np.unique(np.floor(np.log10(values)))) == 1 and not np.all(values % 10 == 0)
+
+
+def _padded_code(column: pd.Series) -> str | None:
+    """Give a code with leading zeros, if all categories are made of digits and one begins so."""
+    if not is_category(column):
+        return None
+    texts = [str(text) for text in column.cat.categories]
+    padded = next(filter(is_padded_code, texts), None)
+    return padded if padded and all(map(str.isdecimal, texts)) else None
+
+
+def _doubts(column: pd.Series) -> list[str]:
+    """What to look at in a column that is kept."""
+    padded = _padded_code(column)
+    if padded:
+        return [f"column {column.name} has leading zeros ({padded!r}): taken as codes, so 007, 07 and 7 are three"]
+    if is_category(column):
+        return []
+    values = column.dropna().to_numpy(dtype=float)
+    different = len(values) == len(column) >= 100 and _all_different_whole_numbers(values)
+    if different or _codes_of_one_length(values, digits=6):
+        return [f"column {column.name} holds a different whole number in every row: drop it if it is an identifier"]
+    return []
 
 
 def _finite(column: pd.Series, source: SourceTable) -> tuple[pd.Series, list[str]]:

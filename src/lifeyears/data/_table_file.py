@@ -8,6 +8,7 @@ import importlib
 import io
 import lzma
 import os
+import re
 import warnings
 import zipfile
 import zlib
@@ -20,17 +21,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ._table_numbers import decimal_commas_warning, settle_text_numbers
+from ._table_numbers import MISSING
 from ._table_source import SourceTable, listed, meant, refuse_duplicates, refuse_no_rows, typed_table
-from ._table_text import MISSING, read_text_table
+from ._table_text import read_text_table
 
-_COMPRESSED: dict[str, tuple[bytes, Callable[[bytes], bytes]]] = {
-    "gzip": (b"\x1f\x8b", gzip.decompress),
-    "bzip2": (b"BZh", bz2.decompress),
-    "xz": (b"\xfd7zXZ\x00", lzma.decompress),
+# Enough of the first bytes that no text begins so: a CSV file may well start with PK, BZh or PAR1.
+_COMPRESSED: dict[str, tuple[re.Pattern[bytes], Callable[[bytes], bytes]]] = {
+    "gzip": (re.compile(rb"\x1f\x8b"), gzip.decompress),
+    "bzip2": (re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"), bz2.decompress),
+    "xz": (re.compile(rb"\xfd7zXZ\x00"), lzma.decompress),
 }
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
+_PARQUET = b"PAR1\x15"
 _COMPRESSED_ENDINGS = (".gz", ".bz2", ".xz", ".zip")
 _MOST_SHEETS = 20  # looked into for the columns that are asked for
+_MOST_BLANK_ROWS = 100  # looked through for the header, in each of these sheets
 _SMALLEST_IN_TRANSPORT = 1e-77  # their floats are IBM's, and pandas gives a zero the smallest exponent of these
 _SAS_DATE_FORMATS = ("DATE", "DDMMYY", "MMDDYY", "YYMMDD", "E8601DA", "WORDDAT", "JULIAN")
 
@@ -54,7 +59,7 @@ def read_file_table(path: str | os.PathLike[str], options: ReadingOptions) -> So
     if not data:
         raise ValueError(f"{label} is empty: it holds no bytes at all. Was the export or the copy finished?")
     ending = Path(name).suffix.lower()
-    if data.startswith(b"PAR1") or ending in (".parquet", ".pq"):
+    if data.startswith(_PARQUET) or ending in (".parquet", ".pq"):
         return _parquet(data, label)
     if data.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")) or ending in (".xlsx", ".xlsm", ".xls", ".ods"):
         return _excel(data, label, ".xls" if data.startswith(b"\xd0\xcf\x11\xe0") else ending, options)
@@ -97,13 +102,13 @@ def _bytes_of(path: Path) -> bytes:
 def decompressed(data: bytes, name: str) -> tuple[bytes, str]:
     """Unpack a compressed file: the bytes inside, and the name of what is inside."""
     for kind, (magic, decompress) in _COMPRESSED.items():
-        if data.startswith(magic):
+        if magic.match(data):
             inner = Path(name).stem if name.lower().endswith(_COMPRESSED_ENDINGS) else name
             try:
                 return decompress(data), inner
             except (EOFError, OSError, zlib.error, lzma.LZMAError, ValueError):
                 raise ValueError(_cut_short(name, kind, len(data))) from None
-    if not data.startswith(b"PK") and not name.lower().endswith(".zip"):
+    if not data.startswith(_ZIP) and not name.lower().endswith(".zip"):
         if data and name.lower().endswith(_COMPRESSED_ENDINGS):
             raise ValueError(
                 f"{name} is not compressed, though its name says so: it begins with {data[:8]!r}. "
@@ -165,6 +170,9 @@ def _reading(label: str, kind: str) -> Iterator[None]:
 def _parquet(data: bytes, label: str) -> SourceTable:
     _need("pyarrow", "Parquet files")
     with _reading(label, "Parquet"):
+        names = importlib.import_module("pyarrow.parquet").read_schema(io.BytesIO(data)).names
+    refuse_duplicates([str(name) for name in names], label)
+    with _reading(label, "Parquet"):
         frame = pd.read_parquet(io.BytesIO(data), engine="pyarrow")
     return typed_table(frame, label)
 
@@ -213,7 +221,9 @@ def _transport_values(frame: pd.DataFrame, formats: dict[str, str]) -> pd.DataFr
             frame[name] = frame[name].mask(frame[name].abs() < _SMALLEST_IN_TRANSPORT, 0.0)
         if str(form).upper().startswith(_SAS_DATE_FORMATS):
             days = frame[name].astype(float) / (86400 if str(form).upper().startswith("DATETIME") else 1)
-            frame[name] = pd.Timestamp("1960-01-01") + pd.to_timedelta(days, unit="D")
+            # In seconds: a stand-in such as 9999-12-31 lies beyond the nanoseconds that pandas would take.
+            seconds = (days.fillna(0) * 86400).round().to_numpy().astype("timedelta64[s]")
+            frame[name] = pd.Series(np.datetime64("1960-01-01", "s") + seconds, frame.index).mask(days.isna())
     return frame
 
 
@@ -238,9 +248,8 @@ def _excel(data: bytes, label: str, ending: str, options: ReadingOptions) -> Sou
     rows = cells.iloc[top + 1 :].set_axis(names, axis=1)
     refuse_no_rows(len(rows), names, label)
     row_numbers = np.arange(top + 2, top + 2 + len(rows))  # as the spreadsheet shows them: the first row is 1
-    frame, turned = settle_text_numbers(rows.infer_objects().reset_index(drop=True), label, options.decimal)
-    guessed = tuple(decimal_commas_warning(turned)) if options.decimal is None else ()
-    return SourceTable(frame, label, "sheet row", row_numbers, warnings=guessed).without_empty_rows()
+    frame = rows.infer_objects().reset_index(drop=True)
+    return SourceTable(frame, label, "sheet row", row_numbers).without_empty_rows()
 
 
 def _header(cells: list[Any]) -> list[str]:
@@ -273,5 +282,7 @@ def _sheet(names: list[str], headers: dict[str, list[str]], label: str, options:
 
 
 def _first_row(book: pd.ExcelFile, sheet: str | int) -> list[Any]:
-    cells = book.parse(sheet, header=None, nrows=1, dtype=object)
-    return cells.iloc[0].tolist() if len(cells) else []
+    """Give the first row of a sheet with anything in it."""
+    top = book.parse(sheet, header=None, nrows=_MOST_BLANK_ROWS, dtype=object, na_values=MISSING, keep_default_na=False)
+    top = top.dropna(how="all")
+    return top.iloc[0].tolist() if len(top) else []

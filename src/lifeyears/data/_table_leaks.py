@@ -11,7 +11,7 @@ from ._table_columns import is_category
 NEARLY_PERFECT = 0.45  # |C − 0.5| beyond this: no honest feature ranks so well alone
 _MOST_ROWS = 1000
 _FEWEST_ROWS, _FEWEST_EVENTS = 20, 5
-_MOST_LEVELS = 20
+_MOST_LEVELS, _FEWEST_IN_LEVEL = 20, 10
 
 
 def leak_warnings(X: pd.DataFrame, y: Outcome) -> list[str]:
@@ -60,9 +60,11 @@ def _known_for_one_kind(column: pd.Series, event: np.ndarray) -> str | None:
         (for_events, n_events, for_censored, "censored rows"),
     ):
         # Ten values would be expected if it were known as often among the others: it is not chance.
-        if rare <= 0.02 and often * n_rare >= 10 and often >= 0.1:
+        by_chance = often * n_rare < 10
+        if not by_chance and ((rare <= 0.02 and often >= 0.1) or (often - rare >= 0.3 and rare <= often / 10)):
+            only = "only" if rare <= 0.02 else "nearly only"
             shares = f"{for_events:.0%} of the events, {for_censored:.0%} of the censored rows"
-            return f"it is known only for {kind} ({shares})"
+            return f"it is known {only} for {kind} ({shares})"
     return None
 
 
@@ -75,14 +77,13 @@ def _ranks_alone(column: pd.Series, y: Outcome, pairs: tuple[np.ndarray, np.ndar
     distinct, levels = np.unique(values[known], return_inverse=True)
     few = len(distinct) <= min(_MOST_LEVELS, known.sum() / 10)
     if is_category(column):
-        if not few:  # ordering many levels by what they are to predict would look perfect by itself
-            return None
+        # Ordering many levels by what they are to predict would look perfect by itself.
         mean_time = np.bincount(levels, weights=y.time[known]) / np.bincount(levels)
-        values[known] = mean_time[levels]
+        values[known] = mean_time[levels] if few else 0.0
     c_index = _concordance(np.where(known, values, np.nan), pairs)
     if abs(c_index - 0.5) > NEARLY_PERFECT:
         return f"alone it ranks the times nearly perfectly (C-index {c_index:.3f})"
-    return _tells_events(levels, event) if few else None
+    return _tells_events(_commonest(levels), event)
 
 
 def _concordance(values: np.ndarray, pairs: tuple[np.ndarray, np.ndarray]) -> float:
@@ -90,6 +91,16 @@ def _concordance(values: np.ndarray, pairs: tuple[np.ndarray, np.ndarray]) -> fl
     difference = values[pairs[1]] - values[pairs[0]]
     difference = difference[~np.isnan(difference)]
     return float(0.5 + 0.5 * np.sign(difference).mean()) if len(difference) else 0.5
+
+
+def _commonest(levels: np.ndarray) -> np.ndarray:
+    """Number the commonest levels from 1 and all others 0, so that none of those kept has but a few rows."""
+    counts = np.bincount(levels)
+    kept = np.argsort(-counts, kind="stable")[:_MOST_LEVELS]
+    kept = kept[counts[kept] >= _FEWEST_IN_LEVEL]
+    number = np.zeros(len(counts), dtype=int)
+    number[kept] = np.arange(1, len(kept) + 1)
+    return number[levels]
 
 
 def _tells_events(levels: np.ndarray, event: np.ndarray) -> str | None:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from ._table_source import listed
+from ._table_source import SourceTable, listed
+
+# Not pandas' list: that one turns the answer "None" (no treatment, no diabetes) into a missing value.
+MISSING = ["", " ", ".", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NAN", "-nan", "-NaN", "NULL", "null"]
+MISSING += ["<NA>", "#DIV/0!", "#REF!", "#VALUE!", "#NUM!", "#NAME?", "#NULL!"]
 
 # Thousands are groups of exactly three digits, all with the same separator, the first not beginning with 0:
 # without these limits a date (12.03.2020) or an address (10.0.0.1) would turn into a number.
@@ -23,6 +28,7 @@ def _pattern(decimal: str) -> re.Pattern[str]:
 
 
 _PATTERNS = {decimal: _pattern(decimal) for decimal in ".,"}
+_PADDED = re.compile(r"0\d+")
 
 
 def is_text(column: pd.Series) -> bool:
@@ -54,6 +60,11 @@ def numbers(texts: Sequence[str], decimal: str) -> np.ndarray:
     return np.array([float(text.translate(without)) for text in texts])
 
 
+def is_padded_code(text: str) -> bool:
+    """Whether a text is a code with leading zeros: as numbers, 007 and 7 would be one."""
+    return _PADDED.fullmatch(text) is not None
+
+
 def decimal_mark(texts: Sequence[str], column: str, label: str, hint: str | None = None) -> str | None:
     """Find the decimal mark of a column of texts; None if they are not numbers.
 
@@ -66,38 +77,69 @@ def decimal_mark(texts: Sequence[str], column: str, label: str, hint: str | None
     if hint in (",", "."):
         return hint
     unclear = [text for text in texts if numbers([text], ".")[0] != numbers([text], ",")[0]]
-    if unclear:
-        raise ValueError(
-            f"{label}: the numbers in column {column!r} can be read in two ways: is {unclear[0]!r} "
-            f"{numbers([unclear[0]], '.')[0]:g} or {numbers([unclear[0]], ',')[0]:g}? "
-            "Pass decimal='.' or decimal=',' to say which mark is the decimal one"
-        )
-    return "."
+    if not unclear or _three_decimals(texts, unclear):
+        return "."
+    raise ValueError(
+        f"{label}: the numbers in column {column!r} can be read in two ways: is {unclear[0]!r} "
+        f"{numbers([unclear[0]], '.')[0]:g} or {numbers([unclear[0]], ',')[0]:g}? "
+        "Pass decimal='.' or decimal=',' to say which mark is the decimal one"
+    )
+
+
+def _three_decimals(texts: Sequence[str], unclear: Sequence[str]) -> bool:
+    """Whether texts such as 1.234 are plainly decimals: all have three, or 1500 beside has no thousands point."""
+    doubtful = set(unclear)
+    whole = np.abs(numbers([text for text in texts if text not in doubtful], "."))
+    return not any("," in text for text in unclear) and (not len(whole) or bool(whole.max() >= 1000))
 
 
 def settle_text_numbers(
-    frame: pd.DataFrame, label: str, decimal: str | None, points_seen: bool = False
-) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Turn the text columns that hold numbers into numbers.
+    source: SourceTable, decimal: str | None, skip: Collection[str] = (), outcome: Collection[str] = ()
+) -> SourceTable:
+    """Turn the text columns that hold numbers into numbers, and say where that was a guess.
 
-    Returns the frame, and the decimal mark of each column that was turned. Where a column can be read in two
-    ways, the other columns of the same file decide, if they agree; `points_seen` adds that decimal points
-    were found among the columns that are numbers already.
+    Where a column can be read in two ways, the other columns of the same table decide, if they agree. Codes
+    with leading zeros stay texts, and so do the columns to `skip`. `outcome` names those that are no features.
     """
-    texts = {name: frame[name].dropna().unique().tolist() for name in frame.columns if is_text(frame[name])}
-    possible = {name: readings([text.strip() for text in values]) for name, values in texts.items()}
+    texts, missing = {}, frozenset(MISSING)
+    for name in source.frame.columns:
+        if is_text(source.frame[name]):
+            known = {text: text.strip() for text in source.frame[name].dropna().unique().tolist()}
+            texts[name] = {text: bare for text, bare in known.items() if bare not in missing}
+    possible = {name: readings(list(known.values())) for name, known in texts.items()}
     hint = decimal
     if hint is None:
-        clear = {marks for marks in possible.values() if len(marks) == 1} | ({"."} if points_seen else set())
+        clear = {marks for marks in possible.values() if len(marks) == 1} | ({"."} if source.points_seen else set())
         hint = clear.pop() if len(clear) == 1 else None
-    turned = {}
+    turned, columns = {}, {}
     for name, marks in possible.items():
-        if marks and (decimal is None or decimal in marks):
-            stripped = [text.strip() for text in texts[name]]
-            turned[name] = decimal_mark(stripped, name, label, hint) or "."
-            values = dict(zip(texts[name], numbers(stripped, turned[name]), strict=True))
-            frame = frame.assign(**{name: frame[name].map(values).astype(float)})
-    return frame, turned
+        bare = list(texts[name].values())
+        if not marks or name in skip or any(map(is_padded_code, bare)):
+            continue
+        if decimal is None or decimal in marks:
+            turned[name] = decimal_mark(bare, name, source.label, hint) or "."
+            values = dict(zip(texts[name], numbers(bare, turned[name]), strict=True))
+            columns[name] = source.frame[name].map(values).astype(float)
+    features = {name for name in possible if name not in (*skip, *outcome)}
+    as_points = [name for name, mark in turned.items() if mark == "." and source.typed and name in features]
+    misfits = [name for name, marks in possible.items() if marks and decimal not in (None, *marks) and name in features]
+    as_commas = [name for name, mark in turned.items() if mark == "," and decimal is None]
+    warnings = (*source.warnings, *_warnings(as_commas, as_points, misfits, decimal))
+    return replace(source, frame=source.frame.assign(**columns), warnings=warnings)
+
+
+def _warnings(as_commas: list[str], as_points: list[str], misfits: list[str], decimal: str | None) -> list[str]:
+    warnings = []
+    if as_commas:
+        warnings.append(
+            f"decimal commas were read in {listed(as_commas)}: pass decimal=',' if that is right, '.' if it is not"
+        )
+    if as_points:
+        warnings.append(f"texts were read as numbers in {listed(as_points)}: name those that are codes in categorical=")
+    if misfits:
+        mark = "commas" if decimal == "." else "points"
+        warnings.append(f"decimal={decimal!r} leaves {listed(misfits)} as text, with {mark} where decimals would be")
+    return warnings
 
 
 def has_decimal_points(column: pd.Series) -> bool:
@@ -109,11 +151,3 @@ def has_decimal_points(column: pd.Series) -> bool:
     values = np.abs(values[np.isfinite(values)])
     thousandths = values * 1000
     return bool(np.any((values > 0) & (values < 1)) or np.any(np.abs(thousandths - np.rint(thousandths)) > 1e-6))
-
-
-def decimal_commas_warning(turned: dict[str, str]) -> list[str]:
-    """Say which columns were read with decimal commas."""
-    commas = [name for name, mark in turned.items() if mark == ","]
-    if not commas:
-        return []
-    return [f"decimal commas were read in {listed(commas)}: pass decimal=',' if that is right, '.' if it is not"]

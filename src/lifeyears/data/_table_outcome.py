@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -11,13 +12,16 @@ import pandas as pd
 
 from ..outcome import Outcome
 from ._table_columns import is_category
-from ._table_dates import Dates, looks_like_dates, read_dates, refuse_future
+from ._table_dates import Dates, looks_like_dates, read_dates, refuse_impossible
 from ._table_numbers import decimal_mark, numbers, readings
 from ._table_source import SourceTable, listed
 
 DAYS_IN = {"hours": 1 / 24, "days": 1.0, "weeks": 7.0, "months": 365.25 / 12, "years": 365.25}
 EVENT_WORDS = frozenset({"1", "yes", "y", "dead", "died", "death", "deceased", "event", "failed", "failure"})
 CENSORED_WORDS = frozenset({"0", "no", "n", "alive", "living", "survived", "censored", "censor", "no event"})
+_YES_OR_NO = frozenset({"1", "0", "yes", "no", "y", "n"})
+_NAMES_OF_NO_EVENT = re.compile(r"alive|living(?![\W_]*don)|censor|(?:^|[\W_])cens(?:$|[\W_\d])")
+_LONGEST = 100  # years of follow-up; beyond this an entry such as 1900-01-01 was a stand-in
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,7 @@ class OutcomeColumns:
     event_values: Any = None
     unit: str | None = None
     date_format: str | None = None
+    decimal: str | None = None
 
     @property
     def names(self) -> list[str]:
@@ -54,7 +59,7 @@ def read_outcome(source: SourceTable, columns: OutcomeColumns) -> ReadOutcome:
     if columns.entry is not None:
         names = [columns.entry] + ([columns.exit] if columns.exit is not None else [])
         dates = read_dates(source, names, columns.date_format)
-        refuse_future(source, dates)
+        refuse_impossible(source, dates)
         _refuse_missing(source, np.isnan(dates[columns.entry].days), columns.entry, "Write the date of entry")
     if columns.entry is not None and columns.exit is not None:
         unfinished = np.isnan(dates[columns.exit].days)
@@ -63,7 +68,7 @@ def read_outcome(source: SourceTable, columns: OutcomeColumns) -> ReadOutcome:
         time = _duration(source, columns, dates[columns.entry], dates[columns.exit])
         unit = columns.unit or "years"
     else:
-        time, unit = _numeric_time(source, str(columns.time), columns.unit)
+        time, unit = _numeric_time(source, str(columns.time), columns.unit, columns.decimal)
     event = _event(source, columns.event, columns.event_values)
     warnings = []
     what = repr(columns.time) if columns.time else f"from {columns.entry!r} to {columns.exit!r}"
@@ -71,6 +76,12 @@ def read_outcome(source: SourceTable, columns: OutcomeColumns) -> ReadOutcome:
         warnings.append(
             f"the time {what} is zero in {source.where(time == 0)}: kept. If these events came on the first "
             "day, half a day would be truer; models of log time cannot use a zero"
+        )
+    too_long = time * DAYS_IN.get(unit, 0.0) > _LONGEST * DAYS_IN["years"]
+    if columns.exit is not None and too_long.any():
+        warnings.append(
+            f"the time {what} is over {_LONGEST} years in {source.where(too_long)}: is one of these dates a stand-in "
+            "for 'unknown'?"
         )
     if event.all():
         warnings.append(
@@ -98,7 +109,7 @@ def _duration(source: SourceTable, columns: OutcomeColumns, entry: Dates, exit: 
     return days / DAYS_IN[columns.unit or "years"]
 
 
-def _numeric_time(source: SourceTable, name: str, unit: str | None) -> tuple[np.ndarray, str]:
+def _numeric_time(source: SourceTable, name: str, unit: str | None, decimal: str | None) -> tuple[np.ndarray, str]:
     column = source.frame[name]
     if pd.api.types.is_timedelta64_dtype(column.dtype):
         unit = unit or "years"
@@ -112,7 +123,7 @@ def _numeric_time(source: SourceTable, name: str, unit: str | None) -> tuple[np.
             "and exit=, and leave time= out"
         )
     else:
-        time = _numbers_of(source, column)
+        time = _numbers_of(source, column, decimal)
     advice = "Times must be finite and not negative: mend"
     for bad, what in ((np.isnan(time), "missing"), (np.isinf(time), "infinite"), (time < 0, "negative")):
         if bad.any():
@@ -123,16 +134,17 @@ def _numeric_time(source: SourceTable, name: str, unit: str | None) -> tuple[np.
     return time, unit or _unit_in(name)
 
 
-def _numbers_of(source: SourceTable, column: pd.Series) -> np.ndarray:
+def _numbers_of(source: SourceTable, column: pd.Series, decimal: str | None) -> np.ndarray:
     """Numbers, or text that can be read as numbers; otherwise say which text stands in the way."""
     if not is_category(column):
         return column.to_numpy(dtype=float)
     name, texts = str(column.name), [str(text) for text in column.cat.categories]
-    mark = decimal_mark(texts, name, source.label)
-    if mark is None:
-        wrong = [text for text in texts if not readings([text])] or texts
+    mark = decimal_mark(texts, name, source.label, decimal)
+    if mark is None or decimal not in (None, mark):
+        wrong = [text for text in texts if not readings([text]) or (decimal or "") not in readings([text])] or texts
+        under = f" under decimal={decimal!r}" if decimal else ""
         raise ValueError(
-            f"{source.label}: the time column {name!r} holds text, not numbers: "
+            f"{source.label}: the time column {name!r} holds text, not numbers{under}: "
             f"{listed(map(repr, wrong), most=4)} in {source.where(column.isin(wrong))}. Numbers in one unit "
             "were expected, or dates in entry= and exit="
         )
@@ -181,12 +193,22 @@ def _meaning(source: SourceTable, column: pd.Series, keys: list[str], event_valu
         wanted = {_key(value) for value in given}
         unknown = [value for value in given if _key(value) not in keys]
         if unknown or not given:
+            found = f"has {listed(map(repr, unknown))}, which is not in" if given else "is empty and names no value of"
             raise ValueError(
-                f"event_values has {listed(map(repr, unknown or given))}, which is not in the event column "
-                f"{name!r} of {source.label}: it holds {_found(column)}. Give the value, or the list of "
-                "values, that mean an event"
+                f"event_values {found} the event column {name!r} of {source.label}: it holds {_found(column)}. "
+                "Give the value, or the list of values, that mean an event"
             )
         return {key: key in wanted for key in keys}
+    if _YES_OR_NO.issuperset(keys) and _says_no_event(name):
+        yes, no = (
+            listed(_shown(value) for value in column.unique() if (_key(value) in EVENT_WORDS) is happened)
+            for happened in (True, False)
+        )
+        raise ValueError(
+            f"{source.label}: the event column {name!r}, by its name, says who had no event, and holds "
+            f"{_found(column)}: it is not clear which of them mean an event. Pass event_values="
+            + (f"{no} if the name is right, or event_values={yes} if that means an event" if yes and no else yes or no)
+        )
     if len(keys) <= 2 and all(key in EVENT_WORDS or key in CENSORED_WORDS for key in keys):
         return {key: key in EVENT_WORDS for key in keys}
     advice = "Say which mean an event with event_values=: one value or a list"
@@ -197,6 +219,16 @@ def _meaning(source: SourceTable, column: pd.Series, keys: list[str], event_valu
     raise ValueError(
         f"{source.label}: the event column {name!r} has {len(keys):,} value{'s' if len(keys) > 1 else ''}, "
         f"{_found(column)}, and it is not clear which of them mean an event. {advice}"
+    )
+
+
+def _says_no_event(name: str) -> bool:
+    """Whether, by the name of a column, yes means that nothing happened; "survival_event" does not say so."""
+    plain = name.lower()
+    if re.search(r"(?:un|non|not)[\W_]*censor", plain):
+        return False
+    return bool(
+        _NAMES_OF_NO_EVENT.search(plain) or ("surviv" in plain and not re.search("event|death|dead|died|fail", plain))
     )
 
 

@@ -35,6 +35,10 @@ class SourceTable:
         What the reading itself had to guess.
     dropped_rows : dict of str to int
         Reason → how many rows are not in `frame`.
+    points_seen : bool
+        Whether the file has numbers that can only have been written with decimal points.
+    typed : bool
+        Whether the types of the columns came with them (a frame, Parquet, SAS, Stata), texts as texts.
     """
 
     frame: pd.DataFrame
@@ -44,6 +48,8 @@ class SourceTable:
     counted: str = ""
     warnings: tuple[str, ...] = ()
     dropped_rows: dict[str, int] = field(default_factory=dict)
+    points_seen: bool = False
+    typed: bool = False
 
     def where(self, bad: Any, most: int = 5) -> str:
         """Name the first rows of a mask: 'lines 3, 8 and 12 more'."""
@@ -112,7 +118,8 @@ def typed_table(frame: pd.DataFrame, label: str) -> SourceTable:
         if name is not None and str(name) not in frame.columns:
             frame = frame.assign(**{str(name): frame.index.get_level_values(level)})
     refuse_no_rows(len(frame), names, label)
-    return SourceTable(frame, label, "row", np.arange(len(frame)), " (counted from 0)").without_empty_rows()
+    rows = np.arange(len(frame))
+    return SourceTable(frame, label, "row", rows, " (counted from 0)", typed=True).without_empty_rows()
 
 
 def refuse_duplicates(names: Sequence[str], label: str) -> None:
