@@ -52,9 +52,10 @@ def cox_loss(output: Tensor, event: Tensor, place: Tensor) -> Tensor:
     `place` numbers the times from the latest on, alike for equal times: a risk set ends with the last of a tie, as
     Breslow has it.
     """
-    log_hazard = output.reshape(-1)
+    log_hazard = output.reshape(-1).double()  # sums of exponentials need the range; logcumsumexp is far slower
+    shift = log_hazard.detach().max()
     last_of_tie = torch.searchsorted(place, place, right=True) - 1
-    log_risk = log_hazard.logcumsumexp(0)[last_of_tie]
+    log_risk = (log_hazard - shift).exp().cumsum(0).log()[last_of_tie] + shift
     return ((log_risk - log_hazard) * event).sum() / event.sum().clamp(min=1.0)
 
 
