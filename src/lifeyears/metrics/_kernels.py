@@ -7,44 +7,49 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
+def _add(tree, rank):
+    """Count one more of this rank in a Fenwick tree."""
+    node = rank + 1
+    while node < len(tree):
+        tree[node] += 1
+        node += node & -node
+
+
+@njit(cache=True, nogil=True)
+def _count_up_to(tree, rank):
+    """How many of this rank or a lower one a Fenwick tree has counted."""
+    count = 0
+    node = rank + 1
+    while node > 0:
+        count += tree[node]
+        node -= node & -node
+    return count
+
+
+@njit(cache=True, nogil=True)
 def count_pairs(time, event, rank, n_ranks):
     """Count pairs for Harrell's C: rows latest first, censored before events at one time; see `concordance_counts`."""
-    tree = np.zeros(n_ranks + 1, dtype=np.int64)  # Fenwick tree: how many passed rows have each rank of score
+    tree = np.zeros(n_ranks + 1, dtype=np.int64)  # of the rows passed, by rank of their score
     same = np.zeros(n_ranks, dtype=np.int64)
-    n = len(time)
-    passed = 0
-    concordant = 0
-    tied = 0
-    comparable = 0
-    i = 0
+    passed = concordant = tied = comparable = 0
+    i, n = 0, len(time)
     while i < n:
         j = i
-        while j < n and time[j] == time[i] and not event[j]:
-            passed += 1
+        while j < n and time[j] == time[i] and not event[j]:  # the censored outlived the events of their time
+            _add(tree, rank[j])
             same[rank[j]] += 1
-            node = rank[j] + 1
-            while node <= n_ranks:
-                tree[node] += 1
-                node += node & -node
+            passed += 1
             j += 1
         first_event = j
         while j < n and time[j] == time[i]:
-            below_or_equal = 0
-            node = rank[j] + 1
-            while node > 0:
-                below_or_equal += tree[node]
-                node -= node & -node
             comparable += passed
-            concordant += passed - below_or_equal
+            concordant += passed - _count_up_to(tree, rank[j])
             tied += same[rank[j]]
             j += 1
         for m in range(first_event, j):
-            passed += 1
+            _add(tree, rank[m])
             same[rank[m]] += 1
-            node = rank[m] + 1
-            while node <= n_ranks:
-                tree[node] += 1
-                node += node & -node
+            passed += 1
         i = j
     return concordant, tied, comparable
 
