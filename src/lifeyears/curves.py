@@ -100,7 +100,7 @@ class SurvivalCurves:
         before_grid, weights = self._quadrature(_checked_horizon(tau))
         return before_grid + self.survival @ weights
 
-    def mean_life_after(self, a: Any, tau: float) -> np.ndarray:
+    def mean_life_after(self, a: Any, tau: float, left: bool = False) -> np.ndarray:
         """E[min(T*, τ) | T* > a, x] = a + ∫ₐ^τ S(u|x)/S(a|x) du (paper, section 5).
 
         Where S(a|x) is 0 the condition cannot hold by the curve, and the restricted mean ∫₀^τ S is returned, as
@@ -112,6 +112,8 @@ class SurvivalCurves:
             The time already lived: one for all, or one for each subject.
         tau : float
             The horizon.
+        left : bool
+            Condition on T* ≥ a instead, the limit from the left.
         """
         tau = _checked_horizon(tau)
         a = np.minimum(self._own_times(a), tau)
@@ -124,9 +126,9 @@ class SurvivalCurves:
             here = np.arange(len(S)), cell[rows]
             right = S[here] if self.interpolation == "step" else S[here[0], here[1] + 1]
             rest[rows] = tails[here[0], here[1] + 1] + (knots[here[1] + 1] - a[rows]) * 0.5 * (alive[rows] + right)
-        return _conditional(a, rest, alive, total, tau)
+        return _conditional(a, rest, self.at_own(a, left=True) if left else alive, total, tau)
 
-    def mean_life_after_each(self, times: Any, tau: float) -> np.ndarray:
+    def mean_life_after_each(self, times: Any, tau: float, left: bool = False) -> np.ndarray:
         """`mean_life_after` at common times for all subjects: (n, q)."""
         times, tau = checked_grid(times), _checked_horizon(tau)
         a = np.minimum(times, tau)
@@ -138,6 +140,7 @@ class SurvivalCurves:
             alive = self[rows].at(a)
             right = S[:, cell] if self.interpolation == "step" else S[:, cell + 1]
             rest = tails[:, cell + 1] + (knots[cell + 1] - a) * 0.5 * (alive + right)
+            alive = self[rows].at(a, left=True) if left else alive
             life[rows] = _conditional(a, rest, alive, self[rows].restricted_mean(tau)[:, None], tau)
         return life
 

@@ -83,10 +83,13 @@ def test_same_seed_same_bench_whatever_the_jobs():
 
 
 def test_bench_shows_itself_and_refuses_unknown_mechanisms():
-    bench = estimator_bench(n=400, waitlist=8, replicates=2, mechanisms=["paper"], n_resamples=10)
+    bench = estimator_bench(n=400, waitlist=8, replicates=2, mechanisms=["paper"], n_resamples=20)
     assert set(bench.table["nuisances"]) == {"right", "wrong", "fitted", "censoring wrong", "both wrong"}
     assert "2 cohorts of 400" in str(bench)
     assert "<table" in bench._repr_html_()
     assert bench.plot().get_xlabel().startswith("bias")
+    for bad in (["rihgt"], "DR fitted"):
+        with pytest.raises(ValueError, match="only must be a list of nuisances"):
+            estimator_bench(n=100, replicates=1, only=bad)
     with pytest.raises(ValueError, match="no mechanism 'magic'"):
         estimator_bench(n=100, replicates=1, mechanisms=["magic"])

@@ -144,9 +144,9 @@ def test_coverage_of_the_population_value():
 def test_few_rows_for_the_list_warn(ranked):
     years, scores = ranked
     with pytest.warns(UserWarning, match="1,200 rows are few for lists of 256"):
-        compare(years, scores, n_resamples=10)
+        compare(years, scores, n_resamples=20)
     with pytest.warns(UserWarning, match="few for lists"):
-        compare(years, scores, waitlist=None, n_resamples=10)
+        compare(years, scores, waitlist=None, n_resamples=20)
 
 
 def test_negative_relevance_gives_values_and_no_ndcg():
@@ -165,6 +165,8 @@ def test_bad_comparisons_are_refused(ranked):
         ({"scores": {"a": np.full(1200, np.nan)}}, "missing or infinite"),
         ({"scores": scores, "k": 30, "waitlist": 20}, "k must lie"),
         ({"scores": scores, "n_resamples": 0}, "n_resamples"),
+        ({"scores": scores, "n_resamples": 10}, "n_resamples"),
+        ({"scores": scores, "waitlist": 2000}, "fewer than the list of 2000"),
         ({"scores": scores, "confidence": 1.0}, "confidence"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -181,6 +183,20 @@ def test_comparison_shows_itself(ranked):
     X, y = cohort(900)
     relevance = cross_fit(DoublyRobust(tau=6), X, y)
     assert "by DR" in str(compare(relevance, {"x": -X[:, 0]}, waitlist=10, n_resamples=20))
+
+
+def test_models_that_differ_in_two_rows_have_finite_intervals():
+    rng = np.random.default_rng(0)
+    years = rng.exponential(5, 4000)
+    score = rng.normal(size=4000)
+    swapped = score.copy()
+    top = np.argsort(-score)[:2]
+    swapped[top] = score[top[::-1]]
+    c = compare(years, {"a": score, "b": swapped}, waitlist=50, n_resamples=200)
+    assert np.isfinite(c.differences[["low", "high"]].to_numpy()).all()
+    with pytest.warns(UserWarning, match="few for lists"):
+        one_list = compare(years, {"a": score}, waitlist=None, n_resamples=200)
+    assert np.isfinite(one_list.values[["low", "high"]].to_numpy()).all()
 
 
 def test_selection_measures_by_hand():
@@ -246,6 +262,20 @@ def test_unfitted_relevance_is_cross_fitted_once_a_fold(table, monkeypatch):
     assert len(calls) == 1
 
 
+def test_functions_are_not_remembered(table):
+    X, y = table
+    model = Cox().fit(X, y)
+    values = []
+    for level in (0.9, 0.1):
+
+        def nuisance(X, level=level):
+            return np.array([1.0, 8.0]), np.tile([level, level / 2], (len(X), 1))
+
+        relevance = DoublyRobust(nuisance, KaplanMeier(), tau=8, on_violation="clip")
+        values.append(make_scorer("policy_value", waitlist=16, relevance=relevance, cv=2)(model, X, y))
+    assert values[0] != values[1]
+
+
 def test_fitted_relevance_is_used_as_it_is(table):
     X, y = table
     fitted = ExpectedYears(KaplanMeier(), tau=8).fit(X[:300], y[:300])
@@ -261,6 +291,11 @@ def test_bad_scorers_are_refused(table):
         make_scorer("gini")
     with pytest.raises(ValueError, match="needs a time"):
         make_scorer("auc")
+    for bad in ({"k": -3}, {"waitlist": 2.5}):
+        with pytest.raises(ValueError, match=next(iter(bad))):
+            make_scorer("ndcg", **bad)
+    with pytest.raises(ValueError, match="each fold needs its own"):
+        make_scorer("ndcg", relevance=np.ones(3))
     with pytest.raises(ValueError, match="needs a relevance"):
         make_scorer("ndcg")(Cox().fit(X, y), X, y)
     events = ly.Outcome(y.time, np.ones(len(y)))
@@ -282,6 +317,20 @@ def test_tipping_point_by_hand():
     assert "67% shorter" in str(found)
     assert found.plot().get_ylabel() == "A − B"
     assert "<table" in found._repr_html_()
+
+
+def test_tipping_points_respect_the_horizon():
+    # A picks one seen to 12 (the horizon), B one censored at 5 with 5 left: capped at 12, B never overtakes
+    y = ly.Outcome([12.0, 5.0, 8.0], [True, False, True])
+    relevance = ExpectedYears(ly.SurvivalCurves([10.0], [[0.0]]), tau=12).estimate(np.zeros((3, 1)), y)
+    scores = {"A": [3.0, 1.0, 1.0], "B": [0.0, 1.0, 1.0]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = sensitivity(relevance, y, scores, waitlist=None, n_resamples=20)
+    assert np.isnan(found.tipping_point)
+    assert "no common factor" in str(found)
+    with pytest.raises(ValueError, match="not of the same rows"):
+        sensitivity(relevance, y[::-1], scores, waitlist=None)
 
 
 def test_sensitivity_needs_imputation_and_two_models():

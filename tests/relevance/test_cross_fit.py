@@ -105,6 +105,8 @@ def test_groups_stay_together_and_blocks_follow_time():
         ([(np.arange(10), np.arange(10, 60))], "row 0 is in 0 of them"),
         ([(np.arange(30, 60), np.arange(40)), (np.arange(30), np.arange(30, 60))], "training rows hold"),
         ([(np.arange(0), np.arange(40)), (np.arange(20), np.arange(20, 60))], "row 20 is in 2"),
+        ([(np.arange(60), np.arange(-60, 0))], "row numbers from 0 to 59"),
+        ([(np.arange(60.0), np.arange(60.0))], "row numbers from 0 to 59"),
     ],
 )
 def test_folds_that_do_not_partition_are_refused(cv, message):
@@ -117,9 +119,60 @@ def test_too_few_of_a_kind_and_known_curves_are_refused():
     X, y = cohort(30)
     with pytest.raises(ValueError, match="one kind has 2"):
         cross_fit(ExpectedYears(tau=8), X, ly.Outcome(y.time, np.arange(30) < 2))
+    groups = np.arange(30) % 4
+    halves = [(np.arange(15, 30), np.arange(15)), (np.arange(15), np.arange(15, 30))]
+    with pytest.raises(ValueError, match="one group on both sides"):
+        cross_fit(ExpectedYears(tau=8), X, y, cv=halves, groups=groups)
+    with pytest.raises(ValueError, match="one label for each of the 30 rows"):
+        cross_fit(ExpectedYears(tau=8), X, y, groups=[1, 2])
     known = ly.SurvivalCurves([1.0], [[0.5]])
     with pytest.raises(ValueError, match="known curves need no cross-fitting"):
         cross_fit(Ensemble([ExpectedYears(known, tau=8)]), X, y)
+
+
+def test_masks_are_folds_too():
+    X, y = cohort(60)
+    first = np.arange(60) < 30
+    halves = np.arange(30), np.arange(30, 60)
+    masks = cross_fit(ExpectedYears(tau=8), X, y, cv=[(~first, first), (first, ~first)])
+    numbers = cross_fit(ExpectedYears(tau=8), X, y, cv=[(halves[1], halves[0]), halves])
+    assert (masks.values == numbers.values).all()
+
+
+def test_one_nuisance_known_and_one_fitted():
+    X, y = cohort(120)
+    G = KaplanMeier().fit(X, y.censoring()).predict_curves(X)
+    relevance = cross_fit(DoublyRobust(Cox(), G, tau=8), X, y, cv=3)
+    for train, test in relevance.splits:
+        direct = DoublyRobust(Cox(), G[test], tau=8).fit(X[train], y[train]).estimate(X[test], y[test])
+        assert relevance.values[test] == pytest.approx(direct.values)
+
+
+def test_temporal_folds_of_odd_entries():
+    blocks = temporal_folds([2000] * 5 + [2001, 2002], 3)
+    assert [test.tolist() for _, test in blocks] == [[0, 1, 2, 3, 4], [5, 6]]
+    with pytest.raises(ValueError, match="entry is missing in row 2"):
+        temporal_folds([2000, 2001, np.nan])
+    with pytest.raises(ValueError, match="entered at one time"):
+        temporal_folds([2000] * 6)
+
+
+def test_diagnostics_of_folds_add_up():
+    X, y = cohort(400)
+    whole = IPCW(tau=6).fit(X, y).estimate(X, y).diagnostics
+    folds = cross_fit(IPCW(tau=6), X, y).diagnostics
+    assert folds.effective_sample_size == pytest.approx(whole.effective_sample_size, rel=0.05)
+    assert folds.largest_weight_share == pytest.approx(whole.largest_weight_share, rel=0.3)
+
+
+def test_values_cannot_be_changed_through_a_copy():
+    X, y = cohort(60)
+    relevance = ExpectedYears(tau=8).fit(X, y).estimate(X, y)
+    copy = np.array(relevance)
+    copy[0] = -99
+    assert relevance.values[0] != -99
+    with pytest.raises(ValueError, match="read-only"):
+        relevance.values[0] = 1
 
 
 def test_ensemble_is_the_mean():

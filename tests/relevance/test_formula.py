@@ -79,6 +79,16 @@ def test_unrestricted_is_unbiased_too():
         assert total == pytest.approx(LIFE @ TIMES, abs=1e-10)
 
 
+def test_unrestricted_ipcw_needs_a_tail_rule_too():
+    X = np.zeros((4, 1))
+    y = ly.Outcome([1.0, 2.0, 3.0, 10.0], [True, False, True, False])
+    with pytest.raises(ValueError, match="some are left at the end"):
+        IPCW().fit(X, y).estimate(X, y)
+    with pytest.raises(ValueError, match='tail must be None or "drop"'):
+        IPCW(tail="drp").fit(X, y).estimate(X, y)
+    assert IPCW(tail="drop").fit(X, y).estimate(X, y).values == pytest.approx([1, 0, 4.5, 15])
+
+
 def test_unrestricted_targets_need_a_tail_rule():
     open_ended = ly.SurvivalCurves([1.0, 3.0], [[0.5, 0.2]])
     y = ly.Outcome([2.0], [False])
@@ -124,6 +134,28 @@ def test_vectorised_formula_equals_the_loop(monkeypatch, model):
     assert DoublyRobust(survival, censoring, tau=6.0).estimate(X, y).values == pytest.approx(loop, rel=1e-9)
     monkeypatch.setattr("lifeyears.curves.BLOCK_BYTES", 5000)
     assert DoublyRobust(survival, censoring, tau=6.0).estimate(X, y).values == pytest.approx(loop, rel=1e-9)
+
+
+@pytest.mark.parametrize("cells", [1, 4, 20])
+@pytest.mark.parametrize("kind", ["step", "linear"])
+def test_dr_is_unbiased_with_coarse_linear_censoring_curves(cells, kind):
+    """C ~ U[0, 20] is a straight line whatever the grid: E[Y] over C by quadrature, over T* by its steps or lines."""
+    tau = 15.0
+    censoring = ly.SurvivalCurves(np.linspace(20 / cells, 20, cells), [1 - np.arange(1, cells + 1) / cells], "linear")
+    if kind == "step":  # yearly deaths, none left after 18
+        lives = np.arange(1.0, 19.0)
+        survival = ly.SurvivalCurves(lives, [1 - lives / 18])
+        ends = (np.arange(2000) + 0.5) / 100
+    else:  # T* ~ U[0, 18]
+        lives = (np.arange(900) + 0.5) / 50
+        survival = ly.SurvivalCurves([18.0], [[0.0]], "linear")
+        ends = (np.arange(100) + 0.5) / 5
+    life, end = (grid.ravel() for grid in np.meshgrid(lives, ends, indexing="ij"))
+    y = ly.Outcome(np.minimum(life, end), life <= end)
+    found = DoublyRobust(survival, censoring, tau=tau, on_violation="clip", floor=1e-6).estimate(
+        np.zeros((len(y), 1)), y
+    )
+    assert found.values.mean() == pytest.approx(np.minimum(life, tau).mean(), abs=0.02)
 
 
 def test_continuous_censoring_is_the_limit_of_fine_steps():

@@ -11,9 +11,9 @@ import numpy as np
 
 from .._threads import one_thread
 from ..metrics import compare
-from ..models import Cox, KaplanMeier
+from ..models import AdministrativeCensoring, Cox, KaplanMeier
 from ..relevance import IPCW, DoublyRobust, ExpectedYears, Relevance, cross_fit
-from ._bench_world import EFFECTS, MECHANISMS, Patients, draw, true_policy_value
+from ._bench_world import EFFECTS, MECHANISMS, STUDY, Patients, draw, true_policy_value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,6 +21,15 @@ if TYPE_CHECKING:
 # Two fixed rankings by the features: one close to the truth, one less so.
 GOOD, FAIR = -EFFECTS, -np.array([0.6, -0.2, 0.3])
 GRID_POINTS = 90
+_PLAIN, _DOUBLE = (
+    ("right", "wrong", "fitted"),
+    ("both right", "survival wrong", "censoring wrong", "both wrong", "fitted"),
+)
+NUISANCES = tuple(
+    dict.fromkeys(
+        [*_PLAIN, *_DOUBLE, *(f"{e} {n}" for e in ("EY", "IPCW") for n in _PLAIN), *(f"DR {n}" for n in _DOUBLE)]
+    )
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +123,9 @@ def estimator_bench(
     import pandas as pd
     from joblib import Parallel, delayed
 
+    unknown = [name for name in (only or ()) if isinstance(only, str) or name not in NUISANCES]
+    if unknown:
+        raise ValueError(f"only must be a list of nuisances ({', '.join(NUISANCES)}); got {only!r}")
     truth = (true_policy_value(GOOD, tau, waitlist), true_policy_value(FAIR, tau, waitlist))
     settings = {"n": n, "tau": tau, "waitlist": waitlist, "only": only, "n_resamples": n_resamples}
     rows = []
@@ -171,7 +183,10 @@ def _estimates(patients: Patients, tau: float, only: Sequence[str] | None) -> di
         times = np.unique(np.concatenate([times, np.nextafter(times[1:], 0)]))
     right_S, wrong_S = patients.survival(times), patients.survival_ignoring_x(times)
     right_G, wrong_G = patients.censoring(times), patients.censoring_ignoring_x(times)
-    fitted_G = Cox() if patients.mechanism == "covariate" else KaplanMeier()
+    fitted_G: Any = Cox() if patients.mechanism == "covariate" else KaplanMeier()
+    if patients.mechanism == "administrative":  # a model that knows the cut, from the entry in the last column
+        X = np.column_stack([X, patients.entry])
+        fitted_G = AdministrativeCensoring(entry=3, end=STUDY)
     policy: dict[str, Any] = {"tau": tau, "on_violation": "clip"}
     wanted: dict[tuple[str, str], Callable[[], Relevance]] = {
         ("EY", "right"): lambda: ExpectedYears(right_S, tau=tau).estimate(X, y),

@@ -28,7 +28,7 @@ class Comparison:
     ----------
     values : DataFrame
         One row a model: `value`, `low`, `high` (policy value: expected relevance of one allocation), and `ndcg`,
-        `ndcg_low`, `ndcg_high`.
+        `ndcg_low`, `ndcg_high` (NaN where some relevance is negative, as doubly robust ones can be).
     differences : DataFrame
         One row a pair (model, other): `value` of the model less that of the other, `low`, `high`, and the two-sided
         `p`, over the same resamples.
@@ -136,13 +136,16 @@ def compare(
 
     if not isinstance(scores, Mapping) or not scores:
         raise ValueError('scores must be a dict of model names to scores, such as {"cox": s1, "ranker": s2}')
-    if n_resamples < 1 or not 0 < confidence < 1:
+    if not 0 < confidence < 1 or n_resamples * (1 - confidence) < 0.999:
         raise ValueError(
-            f"n_resamples must be at least 1 and confidence within (0, 1); got {n_resamples}, {confidence}"
+            f"confidence must lie within (0, 1) and n_resamples be at least 1/(1 − confidence); got {confidence} and "
+            f"{n_resamples}"
         )
     name = getattr(relevance, "name", None)
     worth = checked_values(relevance, "relevance")
     n = len(worth)
+    if waitlist is not None and n < waitlist:
+        raise ValueError(f"there are {n} rows, fewer than the list of {waitlist}: pass a shorter waitlist")
     k, waitlist = checked_list(n, k, waitlist)
     if n < ENOUGH * waitlist:
         warnings.warn(
@@ -163,19 +166,21 @@ def compare(
 
     total = discounts(k).sum()
     value, samples = gains[:-1] / total, gains_[:, :-1] / total
-    half, _ = _studentised(value, errors[:-1] / total, samples, errors_[:, :-1] / total, confidence)
-    values = {"value": value, "low": value - half, "high": value + half}
+    low, high, _ = _studentised(value, errors[:-1] / total, samples, errors_[:, :-1] / total, confidence)
+    values = {"value": value, "low": low, "high": high}
+    if worth.min() < 0:  # as doubly robust relevance can be: the ratio means nothing then
+        gains[-1], gains_[:, -1] = np.nan, np.nan
     ideal, ideals = (gains[-1] if gains[-1] > 0 else np.nan), np.where(gains_[:, -1:] > 0, gains_[:, -1:], np.nan)
     tail = (1 - confidence) / 2
     low, high = np.quantile(gains_[:, :-1] / ideals, [tail, 1 - tail], axis=0)
     values |= {"ndcg": gains[:-1] / ideal, "ndcg_low": low, "ndcg_high": high}
     gap, gaps = value[pairs[:, 0]] - value[pairs[:, 1]], samples[:, pairs[:, 0]] - samples[:, pairs[:, 1]]
-    half, p = _studentised(gap, gap_errors / total, gaps, gap_errors_ / total, confidence)
+    low, high, p = _studentised(gap, gap_errors / total, gaps, gap_errors_ / total, confidence)
     index = pd.MultiIndex.from_arrays([[models[a] for a, _ in pairs], [models[b] for _, b in pairs]])
     return Comparison(
         values=pd.DataFrame(values, index=pd.Index(models, name="model")),
         differences=pd.DataFrame(
-            {"value": gap, "low": gap - half, "high": gap + half, "p": p}, index=index.set_names(["model", "other"])
+            {"value": gap, "low": low, "high": high, "p": p}, index=index.set_names(["model", "other"])
         ),
         k=k,
         waitlist=waitlist,
@@ -208,18 +213,23 @@ def _new_scores(ranked: np.ndarray) -> np.ndarray:
 
 def _studentised(
     value: np.ndarray, error: np.ndarray, samples: np.ndarray, errors: np.ndarray, confidence: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Half the width of the symmetric bootstrap-t interval, and the two-sided p-value of 0.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Symmetric bootstrap-t intervals, and the two-sided p-value of 0.
 
     The values hang on the few patients at the top, and their spread is estimated from the same few: dividing by it in
-    every resample is what makes the interval wide enough.
+    every resample is what makes the interval wide enough. Where that cannot be done (a resample without spread, as when
+    two models differ in a patient or two), the percentile interval stands in.
     """
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(samples, [tail, 1 - tail], axis=0) if samples.size else (value, value)
+    beyond = np.minimum((samples <= 0).sum(axis=0), (samples >= 0).sum(axis=0))
+    p = np.minimum(1.0, 2 * (beyond + 1) / (len(samples) + 1))
     with np.errstate(divide="ignore", invalid="ignore"):
-        distance = np.abs(samples - value) / np.where(errors > 0, errors, np.nan)
-        own = np.abs(value) / np.where(error > 0, error, np.nan)
-    distance = np.where(np.isnan(distance), np.where(samples == value, 0.0, np.inf), distance)
-    own = np.where(np.isnan(own), np.where(value == 0, 0.0, np.inf), own)
-    p = (1 + (distance >= own).sum(axis=0)) / (len(samples) + 1)
+        distance = np.abs(samples - value) / errors
+        own = np.abs(value) / error
+    distance[np.isnan(distance)] = 0.0  # no spread, and no distance either
     reach = np.quantile(distance, confidence, axis=0, method="higher") if distance.size else np.zeros(len(value))
-    with np.errstate(invalid="ignore"):
-        return np.where(error > 0, reach * error, 0.0), p
+    usable = (error > 0) & np.isfinite(reach)
+    half = np.where(usable, reach, 0.0) * error
+    low, high = np.where(usable, value - half, low), np.where(usable, value + half, high)
+    return low, high, np.where(usable, (1 + (distance >= own).sum(axis=0)) / (len(samples) + 1), p)

@@ -14,7 +14,7 @@ from ._gain import ndcg_score, policy_value
 
 Measure = Literal["ndcg", "policy_value", "concordance", "auc"]
 MEASURES = ("ndcg", "policy_value", "concordance", "auc")
-_KEPT = 32
+_KEPT = 512
 _cache: OrderedDict[str, Any] = OrderedDict()
 
 
@@ -54,14 +54,27 @@ class Scorer:
             return y.time
         if self.relevance.__sklearn_is_fitted__():
             return self.relevance.estimate(X, y).values
-        import joblib
-
-        key = joblib.hash((self.relevance, self.cv, X, y.time, y.event))
+        key = self._key(X, y)
+        if key is None:
+            return self.relevance.cross_fit(X, y, cv=self.cv).values
         if key not in _cache:  # several scorers, and every candidate of a grid, see the same fold
             _cache[key] = self.relevance.cross_fit(X, y, cv=self.cv).values
             while len(_cache) > _KEPT:
                 _cache.popitem(last=False)
+        _cache.move_to_end(key)
         return _cache[key]
+
+    def _key(self, X: Any, y: Any) -> str | None:
+        """What names a fold and its relevance; None with functions, which have no contents to compare."""
+        import joblib
+
+        nuisances: Any = getattr(self.relevance, "get_params", dict)().values()
+        if any(callable(given) and not hasattr(given, "get_params") for given in nuisances):
+            return None
+        try:
+            return joblib.hash((self.relevance, self.cv, X, y.time, y.event))
+        except Exception:  # what cannot be pickled cannot be remembered
+            return None
 
     def __repr__(self) -> str:
         settings = {"k": self.k, "waitlist": self.waitlist, "relevance": self.relevance, "time": self.time}
@@ -107,4 +120,12 @@ def make_scorer(
         raise ValueError(f"there is no measure {measure!r}; there are {', '.join(MEASURES)}")
     if measure == "auc" and time is None:
         raise ValueError('"auc" needs a time: make_scorer("auc", time=5)')
+    if relevance is not None and not hasattr(relevance, "cross_fit"):
+        raise ValueError(
+            "relevance must be an estimator such as ExpectedYears(): each fold needs its own, so values for all rows "
+            "cannot be used"
+        )
+    for name, value in (("k", k), ("waitlist", waitlist)):
+        if value is not None and (not isinstance(value, (int, np.integer)) or value < 1):
+            raise ValueError(f"{name} must be a whole number, 1 or larger; got {value!r}")
     return Scorer(measure, k, waitlist, relevance, time, cv)

@@ -33,7 +33,8 @@ class AdministrativeCensoring(SurvivalModel):
     keep_entry : bool, default False
         Whether the dropout model sees the entry column too.
     tolerance : float, default 0.01
-        A censoring within this of the cut was the cut's (dates are rounded).
+        How far dates may be off by rounding: a censoring within this of the cut was the cut's, and G falls to 0 this
+        much after it.
 
     Attributes
     ----------
@@ -95,7 +96,7 @@ class AdministrativeCensoring(SurvivalModel):
                 own = self.dropout_.predict_curves(rest[:1]).times
                 times = thinned(np.unique(np.concatenate([times, own[own > 0]])))[1]
         times = np.asarray(times, dtype=float)
-        within = times < (self.end_ - entry)[:, None]
+        within = times < (self.end_ - entry + self.tolerance)[:, None]  # never before the cut as it was seen
         if self.dropout_ is None:
             return SurvivalCurves(times, within.astype(float))
         dropout = self.dropout_.predict_curves(rest, times).survival
@@ -111,12 +112,17 @@ class AdministrativeCensoring(SurvivalModel):
                     f"AdministrativeCensoring looks for the time of entry in column {self.entry!r} of X, which has "
                     f"{known}; name it with entry="
                 )
-            entry = np.asarray(X[self.entry], dtype=float)
-            rest = X if self.keep_entry else X.drop(columns=[self.entry])
+            entry = np.asarray(X[self.entry])
+            rest = X if self.keep_entry else X[[name for name in columns if name != self.entry]]
         else:
             X = np.asarray(X)
-            entry = X[:, self.entry].astype(float)
+            entry = X[:, self.entry]
             rest = X if self.keep_entry else np.delete(X, self.entry, axis=1)
+        if entry.dtype.kind in "mM":
+            raise ValueError("the time of entry must be a number in the unit of the times (decimal years), not a date")
+        entry = entry.astype(float)
+        if not rest.shape[1]:  # a dropout model without features still wants a table
+            rest = np.zeros((len(entry), 1))
         if not np.isfinite(entry).all():
             raise ValueError(f"the time of entry is missing in row {int(np.flatnonzero(~np.isfinite(entry))[0])}")
         return entry, rest

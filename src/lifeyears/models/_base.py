@@ -188,6 +188,7 @@ def thinned(times: np.ndarray, most: int = MOST_GRID_POINTS) -> tuple[np.ndarray
     """
     if len(times) <= most:
         return times, times
-    first = np.unique(np.linspace(0, len(times), most, endpoint=False).astype(int))
+    # the last step stays where it is: a curve that ends at 0 must not end early
+    first = np.unique(np.append(np.linspace(0, len(times) - 1, most - 1, endpoint=False).astype(int), len(times) - 1))
     last = np.append(first[1:], len(times)) - 1
     return np.add.reduceat(times, first) / (last - first + 1), times[last]

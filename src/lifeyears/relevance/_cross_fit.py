@@ -54,10 +54,9 @@ def cross_fit(
     from joblib import Parallel, delayed
 
     y = as_outcome(y)
-    for given in _nuisances(estimator):
-        if isinstance(given, SurvivalCurves):
-            raise ValueError("known curves need no cross-fitting: call estimate(X, y) with them")
-    splits = draw_splits(X, y, cv, groups, random_state)
+    if all(isinstance(given, SurvivalCurves) for given in _nuisances(estimator)):
+        raise ValueError("known curves need no cross-fitting: call estimate(X, y) with them")
+    splits = draw_splits(y, cv, groups, random_state)
     parts = Parallel(n_jobs=n_jobs)(delayed(_one_fold)(estimator, X, y, train, test) for train, test in splits)
     values = np.empty(len(y))
     for (_, test), part in zip(splits, parts, strict=True):
@@ -71,33 +70,53 @@ def temporal_folds(entry: Any, n_splits: int = 5) -> Splits:
 
     Rows that entered at the same time stay together, so blocks may differ in size.
     """
-    entry = np.asarray(entry)
-    edges = np.unique(np.quantile(entry, np.linspace(0, 1, n_splits + 1)[1:-1]))
+    entry = np.asarray(entry, dtype=float)
+    if np.isnan(entry).any():
+        raise ValueError(f"entry is missing in row {int(np.flatnonzero(np.isnan(entry))[0])}")
+    distinct = np.unique(entry)
+    if len(distinct) < 2:
+        raise ValueError("all rows entered at one time: there is nothing to split by")
+    wanted = np.sort(entry)[[len(entry) * block // n_splits for block in range(1, n_splits)]]
+    edges = np.unique(np.maximum(wanted, distinct[1]))  # the first block holds at least the first entry time
     block = np.searchsorted(edges, entry, side="right")
     return tuple((np.flatnonzero(block != b), np.flatnonzero(block == b)) for b in np.unique(block))
 
 
-def draw_splits(X: Any, y: Outcome, cv: Any, groups: Any, random_state: Any) -> Splits:
-    """(train, test) index pairs, checked: test folds partition the rows, and no row trains its own fold."""
+def draw_splits(y: Outcome, cv: Any, groups: Any, random_state: Any) -> Splits:
+    """(train, test) index pairs, checked: test folds partition the rows, and no row or group trains its own fold."""
+    if groups is not None and np.shape(groups) != (len(y),):
+        raise ValueError(f"groups must have one label for each of the {len(y)} rows; its shape is {np.shape(groups)}")
     if isinstance(cv, (int, np.integer)):
-        drawn: Iterable = _drawn(X, y, int(cv), groups, random_state)
+        drawn: Iterable = _drawn(y, int(cv), groups, random_state)
     elif hasattr(cv, "split"):
         drawn = cv.split(np.zeros(len(y)), y.event, groups)
     else:
         drawn = cv
-    splits = tuple((np.asarray(train), np.asarray(test)) for train, test in drawn)
+    splits = tuple((_indices(train, len(y)), _indices(test, len(y))) for train, test in drawn)
     times_tested = np.zeros(len(y), dtype=int)
     for train, test in splits:
         np.add.at(times_tested, test, 1)
         if np.intersect1d(train, test).size:
             raise ValueError("a fold's training rows hold some of its test rows")
+        if groups is not None and np.intersect1d(np.asarray(groups)[train], np.asarray(groups)[test]).size:
+            raise ValueError("the given folds put rows of one group on both sides")
     if not (times_tested == 1).all():
         row = int(np.flatnonzero(times_tested != 1)[0])
         raise ValueError(f"test folds must partition the rows; row {row} is in {times_tested[row]} of them")
     return splits
 
 
-def _drawn(X: Any, y: Outcome, folds: int, groups: Any, random_state: Any) -> Iterable:
+def _indices(rows: Any, n: int) -> np.ndarray:
+    """Row numbers of a fold, given as numbers or as a mask."""
+    rows = np.asarray(rows)
+    if rows.dtype == bool and rows.shape == (n,):
+        return np.flatnonzero(rows)
+    if rows.ndim != 1 or (rows.size and (rows.dtype.kind not in "iu" or rows.min() < 0 or rows.max() >= n)):
+        raise ValueError(f"folds must be row numbers from 0 to {n - 1}, or masks of {n} rows")
+    return rows.astype(int)
+
+
+def _drawn(y: Outcome, folds: int, groups: Any, random_state: Any) -> Iterable:
     if folds < 2:
         raise ValueError(f"cross-fitting needs at least 2 folds; got {folds}")
     rows = np.zeros(len(y))
@@ -110,8 +129,17 @@ def _drawn(X: Any, y: Outcome, folds: int, groups: Any, random_state: Any) -> It
 
 
 def _one_fold(estimator: Any, X: Any, y: Outcome, train: np.ndarray, test: np.ndarray) -> Relevance:
-    fitted = clone(estimator).fit(_safe_indexing(X, train), y[train])
+    fitted = _for_rows(clone(estimator), test, len(y)).fit(_safe_indexing(X, train), y[train])
     return fitted.estimate(_safe_indexing(X, test), y[test])
+
+
+def _for_rows(estimator: Any, rows: np.ndarray, n: int) -> Any:
+    """The estimator with known curves (one row for each subject) cut to some rows."""
+    for each in getattr(estimator, "estimators", [estimator]):
+        for role, given in each._nuisances().items():
+            if isinstance(given, SurvivalCurves) and len(given) == n:
+                each.set_params(**{role: given[rows]})
+    return estimator
 
 
 def _nuisances(estimator: Any) -> list:

@@ -30,6 +30,7 @@ class RelevanceEstimator(BaseEstimator):
 
     name = ""
     tau: float | None
+    tail: str | None
 
     def fit(self, X: Any, y: Any) -> Any:
         """Fit the nuisance models to (X, y), copies of what was given."""
@@ -54,8 +55,9 @@ class RelevanceEstimator(BaseEstimator):
         Rows the models were fitted on are estimated too optimistically; `cross_fit` avoids that.
         """
         y = as_outcome(y)
-        if hasattr(X, "__len__") and len(X) != len(y):
-            raise ValueError(f"X has {len(X)} rows and y has {len(y)}: there must be one outcome for each row")
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        if n != len(y):
+            raise ValueError(f"X has {n} rows and y has {len(y)}: there must be one outcome for each row")
         curves = {role: self._curves(role, X, y) for role in self._nuisances()}
         tau = self._horizon(y, curves.get("survival"))
         return self._estimate(y.restrict(tau), tau, curves)
@@ -111,15 +113,20 @@ class RelevanceEstimator(BaseEstimator):
     def _horizon(self, y: Outcome, survival: SurvivalCurves | None) -> float:
         if self.tau is not None:
             return float(self.tau)
+        if self.tail not in (None, "drop"):
+            raise ValueError(f'tail must be None or "drop"; got {self.tail!r}')
         longest = max(float(y.time.max()), getattr(self, "longest_", 0.0))
-        if survival is None:
-            return longest
-        if survival.survival[:, -1].max() > 1e-6 and getattr(self, "tail", None) != "drop":
+        if survival is not None:
+            longest = max(longest, float(survival.times[-1]))
+        open_ended = (
+            not y.event[y.time == y.time.max()].all() if survival is None else survival.at(longest).max() > 1e-6
+        )
+        if open_ended and self.tail is None:
             raise ValueError(
-                "without a horizon the mean life needs the whole curve, and these curves end above 0. Give tau, or "
+                "without a horizon the mean life needs all of it, and here some are left at the end. Give tau, or "
                 'state a tail rule: tail="drop" lets whoever is left die at the last time'
             )
-        return max(longest, float(survival.times[-1]))
+        return longest
 
     def _estimate(self, y: Outcome, tau: float, curves: dict[str, SurvivalCurves]) -> Relevance:
         survival, censoring = curves.get("survival"), curves.get("censoring")
@@ -151,11 +158,13 @@ class RelevanceEstimator(BaseEstimator):
             raise ValueError(f"floor must lie between 0 and 1; got {floor!r}")
         out_of_reach = float((censoring.at(tau, left=True) < floor).mean())
         small = int((reached[weighted] < floor).sum())
-        effective, heaviest = weight_spread(np.maximum(reached, floor if policy == "clip" else 0.0)[weighted])
+        used = np.maximum(reached, floor if policy == "clip" else 0.0)[weighted]
+        weights = 1 / used[used > 0]
         found = {
             "smallest_chance": float(reached[weighted].min(initial=1.0)),
-            "effective_sample_size": effective,
-            "largest_weight_share": heaviest,
+            "weight_sum": float(weights.sum()),
+            "weight_square_sum": float((weights**2).sum()),
+            "largest_weight": float(weights.max(initial=0.0)),
             "n_clipped": small if policy == "clip" else 0,
             "share_out_of_reach": out_of_reach,
         }
@@ -219,7 +228,9 @@ class IPCW(RelevanceEstimator):
         A survival model of the censoring time (if fitted, then to ``y.censoring()``), or known curves G(t|x). None
         means Kaplan–Meier.
     tau : float, optional
-        The horizon; None targets the whole life.
+        The horizon; None targets the whole life, which needs the longest time to be an event, or a tail rule.
+    tail : {None, "drop"}
+        For ``tau=None``: "drop" lets whoever is left die at the last time.
     on_violation : {"warn", "raise", "clip"}
         What to do where the horizon is out of reach; "clip" raises G to `floor`. Nothing is clipped otherwise.
     floor : float, default 0.05
@@ -232,11 +243,13 @@ class IPCW(RelevanceEstimator):
         self,
         censoring: Any = None,
         tau: float | None = None,
+        tail: str | None = None,
         on_violation: OnViolation = "warn",
         floor: float = 0.05,
     ) -> None:
         self.censoring = censoring
         self.tau = tau
+        self.tail = tail
         self.on_violation = on_violation
         self.floor = floor
 
@@ -322,12 +335,14 @@ def averaged(relevances: Sequence[Relevance]) -> Relevance:
     parts = [each.diagnostics for each in relevances]
     values = np.mean([each.values for each in relevances], axis=0)
     names = list(dict.fromkeys(each.name for each in relevances))
+    worst = min(parts, key=lambda part: part.effective_sample_size if part.weight_sum else np.inf)
     diagnostics = Diagnostics(
         n=parts[0].n,
         n_censored=parts[0].n_censored,
         smallest_chance=min(part.smallest_chance for part in parts),
-        effective_sample_size=float(np.fmin.reduce([part.effective_sample_size for part in parts])),
-        largest_weight_share=float(np.fmax.reduce([part.largest_weight_share for part in parts])),
+        weight_sum=worst.weight_sum,
+        weight_square_sum=worst.weight_square_sum,
+        largest_weight=worst.largest_weight,
         n_clipped=max(part.n_clipped for part in parts),
         share_out_of_reach=max(part.share_out_of_reach for part in parts),
         n_fallback=max(part.n_fallback for part in parts),
@@ -345,11 +360,3 @@ def ready(given: Any) -> bool:
     except NotFittedError:
         return False
     return True
-
-
-def weight_spread(chance: np.ndarray) -> tuple[float, float]:
-    """Effective sample size (Σw)²/Σw² of the weights 1/chance, and the share of the heaviest."""
-    weights = 1 / chance[chance > 0]
-    if not len(weights):
-        return 0.0, 0.0
-    return float(weights.sum() ** 2 / (weights**2).sum()), float(weights.max() / weights.sum())

@@ -16,6 +16,8 @@ import numpy as np
 from ..curves import SurvivalCurves, row_blocks
 from ..outcome import Outcome
 
+EVEN_CELLS = 128
+
 
 def worth(
     y: Outcome, tau: float, survival: SurvivalCurves | None, censoring: SurvivalCurves | None, floor: float = 0.0
@@ -37,35 +39,50 @@ def _augmentation(
     time: np.ndarray, tau: float, survival: SurvivalCurves, censoring: SurvivalCurves, floor: float
 ) -> np.ndarray:
     """Σ_{u<T} Q(u|x)·[1/G(u|x) − 1/G(u⁻|x)], a block of rows at a time."""
-    grid = censoring.times[censoring.times < min(tau, time.max())]
-    if not len(grid):
-        return (
-            np.zeros(len(time))
-            if censoring.interpolation == "step"
-            else _last_cell(time, tau, survival, censoring, floor)
-        )
-    total = np.empty(len(time))
-    for rows in row_blocks(len(time), 6 * len(grid)):
-        S, G = survival[rows], np.maximum(censoring[rows].at(grid), floor)
-        Q = S.mean_life_after_each(grid, tau)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            inverse = 1.0 / G
-        steps = np.diff(inverse, axis=1, prepend=1.0)
-        if censoring.interpolation == "linear":  # trapezoids of Q against 1/G; Q(0) is the restricted mean
-            Q = 0.5 * (Q + np.concatenate([S.restricted_mean(tau)[:, None], Q[:, :-1]], axis=1))
-        before = grid < time[rows, None]
-        total[rows] = np.where(before, Q * steps, 0.0).sum(axis=1)
-    if censoring.interpolation == "linear":
-        total += _last_cell(time, tau, survival, censoring, floor)
+    last = min(tau, time.max())
+    if censoring.interpolation == "step":
+        return _sum_over_jumps(time, tau, survival, censoring, floor, censoring.times[censoring.times < last])
+    return _integral(time, tau, survival, censoring, floor, last)
+
+
+def _sum_over_jumps(
+    time: np.ndarray, tau: float, survival: SurvivalCurves, censoring: SurvivalCurves, floor: float, jumps: np.ndarray
+) -> np.ndarray:
+    total = np.zeros(len(time))
+    if not len(jumps):
+        return total
+    for rows in row_blocks(len(time), 6 * len(jumps)):
+        Q = survival[rows].mean_life_after_each(jumps, tau)
+        inverse = _inverse(censoring[rows].at(jumps), floor)
+        with np.errstate(invalid="ignore"):  # G = 0 may come up after T, where nothing is added
+            terms = Q * np.diff(inverse, axis=1, prepend=1.0)
+        total[rows] = np.where(jumps < time[rows, None], terms, 0.0).sum(axis=1)
     return total
 
 
-def _last_cell(
-    time: np.ndarray, tau: float, survival: SurvivalCurves, censoring: SurvivalCurves, floor: float
+def _integral(
+    time: np.ndarray, tau: float, survival: SurvivalCurves, censoring: SurvivalCurves, floor: float, last: float
 ) -> np.ndarray:
-    """For G without jumps: the trapezoid from the last grid time before T to T."""
-    knots = np.concatenate([[0.0], censoring.times])
-    start = knots[np.searchsorted(censoring.times, time, side="left")]
+    """∫₀ᵀ Q d(1/G) for a G without jumps: trapezoids between the knots of both curves and an even grid.
+
+    Within a cell Q is continuous; where S jumps, its limits from the left and from the right differ.
+    """
+    grid = np.unique(np.concatenate([[0.0], np.linspace(0, last, EVEN_CELLS + 1), survival.times, censoring.times]))
+    grid = grid[grid < last]
+    total = np.empty(len(time))
+    for rows in row_blocks(len(time), 9 * len(grid)):
+        S, T = survival[rows], time[rows]
+        inverse = _inverse(censoring[rows].at(grid), floor)
+        after, before = S.mean_life_after_each(grid, tau), S.mean_life_after_each(grid, tau, left=True)
+        with np.errstate(invalid="ignore"):
+            cells = 0.5 * (after[:, :-1] + before[:, 1:]) * np.diff(inverse, axis=1)
+        total[rows] = np.where(grid[1:] < T[:, None], cells, 0.0).sum(axis=1)
+    # the last, partial cell: from the last grid time before T to T
+    start = grid[np.maximum(np.searchsorted(grid, time, side="left") - 1, 0)]
+    rise = _inverse(censoring.at_own(time), floor) - _inverse(censoring.at_own(start), floor)
+    return total + 0.5 * (survival.mean_life_after(start, tau) + survival.mean_life_after(time, tau, left=True)) * rise
+
+
+def _inverse(chance: np.ndarray, floor: float) -> np.ndarray:
     with np.errstate(divide="ignore"):
-        rise = 1 / np.maximum(censoring.at_own(time), floor) - 1 / np.maximum(censoring.at_own(start), floor)
-    return 0.5 * (survival.mean_life_after(start, tau) + survival.mean_life_after(time, tau)) * rise
+        return 1.0 / np.maximum(chance, floor)

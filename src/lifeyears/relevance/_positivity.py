@@ -11,10 +11,13 @@ from sklearn.base import clone
 from ..curves import SurvivalCurves, row_blocks
 from ..models import wrap
 from ..outcome import Outcome, as_outcome
-from ._estimators import TOLERATED_SHARE, PositivityError, ready, weight_spread
+from ._estimators import TOLERATED_SHARE, PositivityError, ready
 
 if TYPE_CHECKING:
     import pandas as pd
+
+MOST_GROUPS = 60
+FEWEST_IN_GROUP = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,15 +31,16 @@ class PositivityReport:
     smallest_reach : float
         min G(τ⁻|x).
     share_out_of_reach : float
-        Share of rows with G(τ⁻|x) below the floor, or of a group (by `by`) of which nobody was followed to τ.
+        Share of rows with G(τ⁻|x) below the floor, or of a group (by `by`) whose follow-up ends, censored, before τ.
     effective_sample_size, largest_weight_share : float
         Of the weights 1/G(T⁻|x) of the rows seen to τ or to their event.
     n_below_floor : int
         Rows that clipping at the floor would change.
     groups : DataFrame or None
-        For each value of `by`: rows, mean G(τ⁻|x), longest follow-up, share out of reach.
+        For each value of `by` (a number of many values in ten bins): rows, mean G(τ⁻|x), longest follow-up, share out
+        of reach.
     frontier : DataFrame or None
-        For horizons up to τ: the latest `by` up to which every group is within reach.
+        For horizons up to τ: the latest `by` up to which every group is within reach (for groups that have an order).
     curves : SurvivalCurves
         Mean G(t|x) of each group (or of all), for the plot.
     """
@@ -71,9 +75,8 @@ class PositivityReport:
             f"{self.largest_weight_share:.1%} of all weight, {self.n_below_floor:,} rows below the floor.",
         ]
         if self.groups is not None and self.violated:
-            lacking = self.groups.index[self.groups["out_of_reach"] > TOLERATED_SHARE]
-            shown = f"{lacking[0]} to {lacking[-1]}" if len(lacking) > 6 else ", ".join(map(str, lacking))
-            lines.append(f"Without support ({self.groups.index.name}): {shown}.")
+            lacking = (self.groups["out_of_reach"] > TOLERATED_SHARE).to_numpy()
+            lines.append(f"Without support ({self.groups.index.name}): {_runs(self.groups.index, lacking)}.")
         if self.frontier is not None and self.violated and len(self.frontier):
             last = self.frontier.iloc[-1]
             lines.append(f"Supported up to {last['latest']} at horizon {last['tau']:g}; .frontier has other horizons.")
@@ -132,12 +135,14 @@ def check_positivity(
     y = as_outcome(y)
     if not (np.isfinite(tau) and tau > 0):
         raise ValueError(f"tau must be a positive, finite time; got {tau!r}")
+    if not 0 < floor < 1:
+        raise ValueError(f"floor must lie between 0 and 1; got {floor!r}")
     grid = np.linspace(0, max(tau, float(y.time.max())), 241)[1:]
     G = _curves(censoring_model, X, y, np.unique(np.append(grid, [np.nextafter(tau, 0), tau])))
     restricted = y.restrict(tau)
     reach = G.at(tau, left=True)
     seen = G.at_own(restricted.time, left=True)
-    effective, heaviest = weight_spread(seen[restricted.event])
+    weights = 1 / seen[restricted.event & (seen > 0)]
     lacking = reach < floor
     groups = frontier = None
     means = SurvivalCurves(G.times, G.survival.mean(axis=0, keepdims=True), G.interpolation)
@@ -149,8 +154,8 @@ def check_positivity(
         floor=floor,
         smallest_reach=float(reach.min()),
         share_out_of_reach=float(lacking.mean()),
-        effective_sample_size=effective,
-        largest_weight_share=heaviest,
+        effective_sample_size=float(weights.sum() ** 2 / (weights**2).sum()) if len(weights) else 0.0,
+        largest_weight_share=float(weights.max() / weights.sum()) if len(weights) else 0.0,
         n_below_floor=int((seen < floor).sum()),
         groups=groups,
         frontier=frontier,
@@ -160,7 +165,12 @@ def check_positivity(
 
 def _curves(model: Any, X: Any, y: Outcome, times: np.ndarray) -> SurvivalCurves:
     if isinstance(model, SurvivalCurves):
-        return model
+        if len(model) not in (1, len(y)):
+            raise ValueError(
+                f"there are {len(model)} censoring curves for {len(y)} rows; give one each, or one for all"
+            )
+        shared = np.broadcast_to(model.survival, (len(y), len(model.times)))
+        return SurvivalCurves.trusted(model.times, shared, model.interpolation)
     model = wrap(model)
     if not ready(model):
         if y.n_events == len(y):  # nobody is censored
@@ -170,20 +180,38 @@ def _curves(model: Any, X: Any, y: Outcome, times: np.ndarray) -> SurvivalCurves
 
 
 def _labels(by: Any, X: Any, n: int) -> tuple[str, np.ndarray]:
+    """The name and the value of each row's group; numbers of many values are binned by tenths, named by their start."""
     if isinstance(by, str):
         columns = getattr(X, "columns", ())
         if by not in columns:
             raise ValueError(f"X has no column {by!r}; it has {', '.join(map(str, list(columns)[:10])) or 'no names'}")
-        return by, np.asarray(X[by])
+        by = X[by]
     labels = np.asarray(by)
     if labels.shape != (n,):
         raise ValueError(f"by must have one value for each of the {n} rows; its shape is {labels.shape}")
+    if labels.dtype.kind == "f" and len(np.unique(labels)) > MOST_GROUPS:
+        edges = np.unique(np.quantile(labels, np.linspace(0, 1, 11)[:-1]))
+        labels = edges[np.searchsorted(edges, labels, side="right") - 1].round(3)
+    elif labels.dtype.kind not in "iufb":
+        labels = np.array(["missing" if label is None or label != label else str(label) for label in labels])
     return str(getattr(by, "name", None) or "group"), labels
+
+
+def _runs(values: Any, marked: np.ndarray) -> str:
+    """Name the marked values, neighbours as a run: '1, 4, 7 to 12'."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], marked.astype(int), [0]])))
+    runs = []
+    for first, after in zip(edges[::2], edges[1::2], strict=True):
+        if after - first > 4:
+            runs.append(f"{values[first]} to {values[after - 1]}")
+        else:
+            runs.extend(str(values[i]) for i in range(first, after))
+    return ", ".join(runs[:12]) + (f" and {len(runs) - 12} more" if len(runs) > 12 else "")
 
 
 def _by_group(
     name: str, labels: np.ndarray, y: Outcome, G: SurvivalCurves, tau: float, reach: np.ndarray, floor: float
-) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray, SurvivalCurves]:
+) -> tuple[pd.DataFrame, pd.DataFrame | None, np.ndarray, SurvivalCurves]:
     """Support of each group, the frontier over groups in order, rows out of reach, and mean curves."""
     import pandas as pd
 
@@ -191,25 +219,30 @@ def _by_group(
     count = np.bincount(code)
     longest = np.zeros(len(values))
     np.maximum.at(longest, code, y.time)
-    lacking = (reach < floor) | (longest < tau)[code]
+    # a group whose longest follow-up ends in a death lacks nobody: only a censored end is an end of follow-up
+    at_end = y.time == longest[code]
+    cut_off = np.bincount(code, at_end & ~y.event) > 0
+    cut_off &= count >= FEWEST_IN_GROUP
+
+    def share_without(horizon: float, chance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        rows = (chance < floor) | (cut_off & (longest < horizon))[code]
+        return rows, np.bincount(code, rows) / count
+
+    lacking, share = share_without(tau, reach)
     table = pd.DataFrame(
-        {
-            "rows": count,
-            "reach": np.bincount(code, reach) / count,
-            "longest_followup": longest,
-            "out_of_reach": np.bincount(code, lacking) / count,
-        },
+        {"rows": count, "reach": np.bincount(code, reach) / count, "longest_followup": longest, "out_of_reach": share},
         index=pd.Index(values, name=name),
     )
     sums = np.zeros((len(values), len(G.times)))
     for rows in row_blocks(len(y), len(G.times)):
         np.add.at(sums, code[rows], G.survival[rows])
     means = SurvivalCurves(G.times, np.minimum(sums / count[:, None], 1.0), G.interpolation)
+    if values.dtype.kind not in "iuf":
+        return table, None, lacking, means
     horizons = np.linspace(tau / 10, tau, 10)
     latest = []
     for horizon in horizons:
-        short = (G.at(horizon, left=True) < floor) | (longest < horizon)[code]
-        unsupported = np.bincount(code, short) / count > TOLERATED_SHARE
+        unsupported = share_without(horizon, G.at(horizon, left=True))[1] > TOLERATED_SHARE
         first = int(np.argmax(unsupported)) if unsupported.any() else len(values)
         latest.append(values[first - 1] if first else None)
     frontier = pd.DataFrame({"tau": horizons, "latest": latest})

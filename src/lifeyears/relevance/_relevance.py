@@ -19,10 +19,8 @@ class Diagnostics:
         Rows, and those censored before the horizon.
     smallest_chance : float
         Smallest G(T⁻|x) by which a row was weighted (1 without weighting).
-    effective_sample_size : float
-        (Σw)²/Σw² of the weights 1/G(T⁻|x) of the rows that carry one.
-    largest_weight_share : float
-        Share of all weight on the one heaviest row.
+    weight_sum, weight_square_sum, largest_weight : float
+        Of the weights 1/G(T⁻|x) of the rows that carry one; see `effective_sample_size` and `largest_weight_share`.
     n_clipped : int
         Rows whose G was raised to the floor at the time it was used.
     share_out_of_reach : float
@@ -37,23 +35,35 @@ class Diagnostics:
     n: int
     n_censored: int
     smallest_chance: float = 1.0
-    effective_sample_size: float = float("nan")
-    largest_weight_share: float = float("nan")
+    weight_sum: float = 0.0
+    weight_square_sum: float = 0.0
+    largest_weight: float = 0.0
     n_clipped: int = 0
     share_out_of_reach: float = 0.0
     n_fallback: int = 0
     n_negative: int = 0
 
+    @property
+    def effective_sample_size(self) -> float:
+        """(Σw)²/Σw²: how many equally weighted rows the weighted ones are worth; NaN without weights."""
+        return self.weight_sum**2 / self.weight_square_sum if self.weight_square_sum else float("nan")
+
+    @property
+    def largest_weight_share(self) -> float:
+        """Share of all weight on the one heaviest row; NaN without weights."""
+        return self.largest_weight / self.weight_sum if self.weight_sum else float("nan")
+
     @classmethod
     def joined(cls, parts: Sequence[Diagnostics]) -> Diagnostics:
-        """Of several parts of one cohort: counts add up, effective sizes too, shares average, extremes stay extreme."""
+        """Of several parts of one cohort: counts and weights add up, shares average, extremes stay."""
         n = sum(part.n for part in parts)
         return cls(
             n=n,
             n_censored=sum(part.n_censored for part in parts),
             smallest_chance=min(part.smallest_chance for part in parts),
-            effective_sample_size=float(sum(part.effective_sample_size for part in parts)),
-            largest_weight_share=max(part.largest_weight_share for part in parts),
+            weight_sum=sum(part.weight_sum for part in parts),
+            weight_square_sum=sum(part.weight_square_sum for part in parts),
+            largest_weight=max(part.largest_weight for part in parts),
             n_clipped=sum(part.n_clipped for part in parts),
             share_out_of_reach=sum(part.share_out_of_reach * part.n for part in parts) / n,
             n_fallback=sum(part.n_fallback for part in parts),
@@ -106,11 +116,14 @@ class Relevance:
     diagnostics: Diagnostics
     splits: tuple[tuple[np.ndarray, np.ndarray], ...] | None = None
 
+    def __post_init__(self) -> None:
+        self.values.setflags(write=False)
+
     def __len__(self) -> int:
         return len(self.values)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.asarray(self.values, dtype=dtype)
+        return np.array(self.values, dtype=dtype)
 
     def __repr__(self) -> str:
         fitted = f", cross-fitted in {len(self.splits)} folds" if self.splits else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -107,21 +107,39 @@ def sensitivity(
     y = as_outcome(y).restrict(relevance.tau)
     if len(y) != len(relevance):
         raise ValueError(f"there are {len(relevance)} relevances and {len(y)} outcomes")
+    if not np.allclose(relevance.values[y.event], y.time[y.event]):
+        raise ValueError("relevance and y are not of the same rows: a seen life must be worth its own time")
     rest = np.where(y.event, 0.0, relevance.values - y.time)
     (first, a), (second, b) = scores.items()
     gap = _gap(relevance.values, a, b, k, waitlist)
     if gap < 0:
         (first, a), (second, b), gap = (second, b), (first, a), -gap
-    per_factor = _gap(rest, a, b, k, waitlist)  # policy value is linear in relevance, so the difference is a line
-    tipping = 1 - gap / per_factor if per_factor else np.nan
+
+    def changed(factor: float) -> np.ndarray:
+        return np.minimum(relevance.values + (factor - 1) * rest, relevance.tau)
+
+    tipping = _crossing(lambda factor: _gap(changed(factor), a, b, k, waitlist))
     rows = {}
     for factor in factors:
-        changed = np.minimum(relevance.values + (factor - 1) * rest, relevance.tau)
-        c = compare(changed, {first: a, second: b}, k, waitlist, n_resamples, random_state=random_state)
+        c = compare(changed(factor), {first: a, second: b}, k, waitlist, n_resamples, random_state=random_state)
         rows[float(factor)] = c.differences.iloc[0]
     table = pd.DataFrame(rows).T
     table.index.name = "factor"
-    return Sensitivity(first, second, float(tipping) if 0 <= tipping <= 10 else float("nan"), table)
+    return Sensitivity(first, second, tipping, table)
+
+
+def _crossing(gap: Callable[[float], float]) -> float:
+    """The factor nearest to 1 at which a difference changes sign, within 0 to 10; NaN if it does not."""
+    from scipy.optimize import brentq
+
+    found = []
+    for factors in (np.linspace(1, 0, 11), np.linspace(1, 10, 37)):
+        values = [gap(factor) for factor in factors]
+        for i in range(len(factors) - 1):
+            if values[i + 1] == 0 or values[i] * values[i + 1] < 0:
+                found.append(float(brentq(gap, factors[i], factors[i + 1], xtol=1e-10)))
+                break
+    return min(found, key=lambda factor: abs(factor - 1)) if found else float("nan")
 
 
 def _gap(relevance: np.ndarray, a: Any, b: Any, k: int, waitlist: int | None) -> float:
