@@ -100,19 +100,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--out", type=Path, default=DOCS / "estimators_tables.md")
+    parser.add_argument("--parts", type=int, nargs="*", default=[0, 1, 2, 3], help="coverage, by size, all, bias")
     options = parser.parse_args()
     few = options.quick
-    out = DOCS / "estimators_tables.md"
     parts = ["<!-- made by python benchmarks/estimators.py" + (" --quick" if few else "") + " -->"]
-    for make in (
+    makers = (
         lambda: coverage(40 if few else 1000, options.jobs),
         lambda: coverage_by_size(40 if few else 300, options.jobs),
-        lambda: all_mechanisms(6 if few else 30, options.jobs),
+        lambda: all_mechanisms(6 if few else 20, options.jobs),
         lambda: bias_by_size(options.jobs, few),
-    ):
-        parts.append(make())
+    )
+    for part in options.parts:
+        parts.append(makers[part]())
         print(parts[-1], flush=True)
-        out.write_text("\n\n".join(parts) + "\n")
+        options.out.write_text("\n\n".join(parts) + "\n")
 
 
 if __name__ == "__main__":
