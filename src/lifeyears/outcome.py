@@ -184,7 +184,7 @@ def _from_columns(names: list, table: Any) -> Outcome:
     if not isinstance(table, np.ndarray) and any(word in backwards for word in BACKWARDS_WORDS):
         raise ValueError(
             f"the column {event!r} looks like the opposite of an event. Pass a column that is 1 where the event was "
-            f"seen, e.g. {{'event': 1 - y[{event!r}], 'time': …}}, or, if 1 does mean an event there, rename it to 'event'"
+            f"seen, e.g. {{'event': 1 - y[{event!r}], 'time': …}}; if 1 does mean an event there, rename it to 'event'"
         )
     return Outcome(np.asarray(table[time]), np.asarray(table[event]))
 

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+ROWS, SEED, MODELS = 60_055, 0, "KM,Cox,AFT,DeepSurv,DeepHit"
+
 
 def command(
     name: Annotated[str | None, typer.Argument(help="A data set to describe; without it, the list.")] = None,
@@ -13,10 +15,15 @@ def command(
         bool, typer.Option("--against-paper", help="With `registry`: put the simulated cohort beside the paper's.")
     ] = False,
     models: Annotated[
-        str, typer.Option(help="With --against-paper: which models' rows to compute, by commas.")
-    ] = "KM,Cox,AFT,DeepSurv,DeepHit",
-    rows: Annotated[int, typer.Option(help="With `registry`: simulated patients.", min=100)] = 60_055,
-    seed: Annotated[int, typer.Option(help="With `registry`: seed of the simulation.")] = 0,
+        str | None,
+        typer.Option(help=f"With --against-paper: which models' rows to compute, by commas ({MODELS} unless given)."),
+    ] = None,
+    rows: Annotated[
+        int | None, typer.Option(help=f"With `registry`: simulated patients ({ROWS} unless given).", min=100)
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help=f"With `registry`: seed of the simulation ({SEED} unless given).", min=0)
+    ] = None,
 ) -> None:
     """List the data sets, or describe one.
 
@@ -25,8 +32,10 @@ def command(
     from ..data import catalogue, cohort_summary, load, simulate_registry
     from ._tables import show
 
+    _refuse_stray_options(name, against_paper, {"--models": models, "--rows": rows, "--seed": seed})
+    rows, seed = ROWS if rows is None else rows, SEED if seed is None else seed
     if against_paper:
-        _against_paper(name, [part.strip() for part in models.split(",") if part.strip()], rows, seed)
+        _against_paper(_named_models(MODELS if models is None else models), rows, seed)
         return
     if name is None:
         show(catalogue())
@@ -41,20 +50,41 @@ def command(
         print(data.report)
 
 
-def _against_paper(name: str | None, models: list[str], rows: int, seed: int) -> None:
-    from rich.console import Console
-
-    from ..experiments import registry_check
-    from ..experiments._registry_check import PAPER_EVENTS
-    from ._tables import show
-
-    if name != "registry":
+def _refuse_stray_options(name: str | None, against_paper: bool, given: dict[str, object]) -> None:
+    """An option that would change nothing is a misunderstanding: say so instead of passing over it."""
+    if against_paper and name != "registry":
         raise ValueError("--against-paper goes with the simulated cohort: lifeyears datasets registry --against-paper")
+    stray = [option for option, value in given.items() if value is not None]
+    if name != "registry" and stray:
+        raise ValueError(
+            f"{' and '.join(stray)} would change nothing here: the simulated cohort alone takes it, as in "
+            f"lifeyears datasets registry {stray[0]} …"
+        )
+    if given["--models"] is not None and not against_paper:
+        raise ValueError("--models goes with --against-paper: lifeyears datasets registry --against-paper --models …")
+
+
+def _named_models(text: str) -> list[str]:
+    from ..experiments._registry_check import PAPER_EVENTS
+
+    models = [part.strip() for part in text.split(",") if part.strip()]
     unknown = [model for model in models if model not in PAPER_EVENTS]
     if unknown:
         raise ValueError(f"there is no model {', '.join(unknown)}; there are {', '.join(PAPER_EVENTS)}")
+    if not models:
+        raise ValueError(f"--models names no model; there are {', '.join(PAPER_EVENTS)}")
+    return list(dict.fromkeys(models))
+
+
+def _against_paper(models: list[str], rows: int, seed: int) -> None:
+    from rich.console import Console
+
+    from ..experiments import registry_check
+    from ._tables import show
+
     with Console(stderr=True).status("simulating") as status:
         check = registry_check(models, rows, seed, progress=status.update)
-    show(check.follow_up, title="Follow-up (calibrated)", digits=2)
+    show(check.follow_up, title="Follow-up (calibrated; difference in %, of the share in points)", digits=2)
+    show(check.survival, title="Survival by years of transplant (calibrated; difference in points)", digits=1)
     show(check.events_only, title="Events only, five folds, unrestricted times (calibrated: KM row and Cox's C-index)")
     show(check.full, title="Full cohort, five folds (calibrated: Cox's C-index)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -55,10 +55,10 @@ class Law(Protocol):
     """The law of each subject's lifetime."""
 
     def expected(self, tau: float) -> np.ndarray:
-        """E[min(T*, τ)|x] of each subject."""
+        """E[min(T*, τ)|x] of each subject; τ may be inf."""
 
-    def curves(self, times: np.ndarray) -> SurvivalCurves:
-        """S(t|x) at these times."""
+    def curves(self, times: Any) -> SurvivalCurves:
+        """S(t|x) at one time or many."""
 
     def draw(self, rng: np.random.Generator) -> np.ndarray:
         """A lifetime for each subject."""
@@ -75,19 +75,21 @@ class Truth:
     law : Law
         Where it was drawn from, given x.
     censoring : callable
-        ``censoring(times)`` is the true G(t|x) as curves.
+        ``censoring(times)`` is the true G(t|x) = P(C > t|x) at one time or many, as curves. It is that of each
+        subject's exact `entry`, which decides when the study ends for them; X may know less (the registry's has the
+        whole year). Where censoring depends on T* itself there is no G(t|x), and the call raises a ValueError.
     """
 
     lifetime: np.ndarray
     law: Law
-    censoring: Callable[[np.ndarray], SurvivalCurves]
+    censoring: Callable[[Any], SurvivalCurves]
 
     def expected(self, tau: float) -> np.ndarray:
-        """E[min(T*, τ)|x] of each subject: ranked by this, a list cannot be ranked better."""
+        """E[min(T*, τ)|x] of each subject (τ = inf: the mean life): no ranking is better than the one by this."""
         return self.law.expected(tau)
 
-    def curves(self, times: np.ndarray) -> SurvivalCurves:
-        """The true survival curves S(t|x) at these times."""
+    def curves(self, times: Any) -> SurvivalCurves:
+        """The true survival curves S(t|x) at one time or many."""
         return self.law.curves(times)
 
     def redraw(self, random_state: int | None = None) -> np.ndarray:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from ..curves import SurvivalCurves
+from ..curves import SurvivalCurves, checked_grid
 from ..outcome import Outcome
 from ._dataset import DataReport, Dataset, Truth
-from ._registry_features import LAST_YEAR, SUBGROUPS
-from ._registry_outcome import LEVELS, WORLDS, Levels, Lifetimes, dropout_rates, lifetimes
-from ._registry_population import draw_donors, draw_recipients, draw_years, match
+from ._registry_features import LAST_YEAR
+from ._registry_match import match
+from ._registry_outcome import LEVELS, WORLDS, Levels, World, dropout_rates, lifetimes, world_named
+from ._registry_pairs import Population, generator, whole_number
+from ._registry_population import DAYS, draw_days, draw_donors, draw_recipients
 
-NOT_PREDICTORS = (*(spec.name for spec in SUBGROUPS), "centre")
-FOLLOW_UP_STEP = 1 / 365.25  # times are recorded in days
+__all__ = ["Population", "simulate_registry"]
+NOT_PREDICTORS = ["race_ethnicity", "insurance", "region", "centre"]
 
 
 def simulate_registry(
@@ -25,8 +25,9 @@ def simulate_registry(
 ) -> Dataset:
     """Simulate adult heart transplants in the United States, 1987–2023, with known truth.
 
-    The cohort (size, follow-up, censoring) is calibrated to the paper's, and the strength of the signal to its Cox
-    row; nothing else is. Race, insurance, region and centre are in `subgroups`, not among the predictors.
+    The cohort (size, follow-up, censoring) is calibrated to the paper's, survival by era to published figures, and the
+    strength of the signal to the paper's Cox row; nothing else is. Race, insurance, region and centre are in
+    `subgroups`, not among the predictors.
 
     Parameters
     ----------
@@ -36,14 +37,28 @@ def simulate_registry(
         How life depends on the features; the table is the same in all. "registry": an early and a late phase, linear
         effects and (of equal variance) thresholds and interactions. "proportional": Cox's model is right.
         "interactions": mostly thresholds and interactions. "crossing": hazards cross. "informative_censoring": as
-        "registry", but a third of the patients are lost to follow-up shortly before they die.
+        "registry", but 35% of the patients are lost to follow-up in the last quarter of their life, unless something
+        comes before: censoring then depends on T*, there is no G(t|x), and `truth.censoring` raises.
     random_state : int or None
         Same seed, same registry.
+    levels : Levels
+        Where the hazards lie; leave it alone unless you calibrate to another cohort.
 
     Returns
     -------
     Dataset
         With `truth`: `truth.lifetime`, `truth.expected(tau)`, `truth.curves(times)`, `truth.censoring(times)`.
+
+    Notes
+    -----
+    Times are whole days, as years of 365.25 days. Transplants happen at the beginning of a day, the study ends with a
+    day; a death counts at the end of its day (rounded up), a loss to follow-up at the end of the last whole day seen
+    (rounded down), and nobody is lost on the first day. So no time is 0, none goes beyond the end of the study, and
+    no censored time is beyond the true lifetime. Death and loss on the same day is a death if the day was completed:
+    at a tie events come before censorings.
+
+    ``truth.censoring(times)`` is the law of the recorded censoring times given the features *and* the exact day of
+    the transplant, `entry`: the end of the study is known to the day. X holds the whole year of the transplant only.
 
     Examples
     --------
@@ -51,73 +66,50 @@ def simulate_registry(
     >>> d.X.shape, len(d.categorical), d.truth.expected(20.0).shape
     ((500, 92), 46, (500,))
     """
-    if world not in WORLDS:
-        raise ValueError(f"there is no world {world!r}; there are {', '.join(WORLDS)}")
-    if n < 1:
-        raise ValueError(f"n must be at least 1; got {n}")
-    rng = np.random.default_rng(random_state)
-    year = draw_years(n, levels.tilt, rng)
+    rule, n = world_named(world), whole_number(n, least=1)
+    rng = generator(random_state)
+    cut = draw_days(n, levels.tilt, rng)
+    year = LAST_YEAR - cut / DAYS
     recipients = draw_recipients(year, rng)
-    table = match(recipients, draw_donors(year, rng, recipients), year, rng)
+    table = match(recipients, draw_donors(year, rng, recipients), year)
     law = lifetimes(table, world, levels)
     life = law.draw(rng)
     rates = dropout_rates(table, levels)
-    lost = rng.standard_exponential(n) / rates
-    if WORLDS[world].informative:
-        warned = rng.random(n) < WORLDS[world].informative
-        lost = np.where(warned, life * rng.uniform(0.75, 1.0, n), lost)
-    end = np.minimum(LAST_YEAR - year, lost)
-    # days, rounded up, but never beyond the end of the study
-    time = np.minimum(np.ceil(np.minimum(life, end) / FOLLOW_UP_STEP) * FOLLOW_UP_STEP, LAST_YEAR - year)
+    death = np.maximum(np.ceil(life * DAYS), 1)
+    end = np.minimum(cut, _days_of_loss(life, rates, rule, rng))
     return Dataset(
-        X=table.drop(columns=list(NOT_PREDICTORS)),
-        y=Outcome(time, life <= end),
+        X=table.drop(columns=NOT_PREDICTORS),
+        y=Outcome(np.minimum(death, end) / DAYS, death <= end),
         name=world if world == "registry" else f"registry ({world})",
         unit="years",
         source="simulated by lifeyears.data.simulate_registry; no patient is real",
-        subgroups=table[list(NOT_PREDICTORS)],
+        subgroups=table[NOT_PREDICTORS],
         entry=year,
         report=DataReport(rows_read=n, rows_kept=n),
-        truth=Truth(life, law, partial(_censoring_curves, LAST_YEAR - year, rates)),
+        truth=Truth(life, law, _no_censoring_law if rule.informative else partial(_censoring_curves, cut, rates)),
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Population:
-    """Where candidates and donors come from, and what becomes of a pair: for simulating allocation.
-
-    Examples
-    --------
-    >>> people = Population()
-    >>> candidates, donors = people.candidates(3, random_state=0), people.donors(3, random_state=1)
-    >>> people.lifetimes(people.pairs(candidates, donors)).expected(20.0).shape
-    (3,)
-    """
-
-    year: float = 2023.0
-    world: str = "registry"
-
-    def candidates(self, n: int, random_state: Any = None) -> pd.DataFrame:
-        """Waitlist candidates of the year."""
-        return draw_recipients(np.full(n, self.year), np.random.default_rng(random_state))
-
-    def donors(self, n: int, random_state: Any = None) -> pd.DataFrame:
-        """Donors of the year, drawn without regard to a recipient."""
-        return draw_donors(np.full(n, self.year), np.random.default_rng(random_state))
-
-    def pairs(self, candidates: pd.DataFrame, donors: pd.DataFrame, random_state: Any = 0) -> pd.DataFrame:
-        """Candidates with donors, row by row: all features of the registry, subgroup columns included."""
-        if len(candidates) != len(donors):
-            raise ValueError(f"there are {len(candidates)} candidates and {len(donors)} donors; give one donor each")
-        year = np.full(len(candidates), self.year)
-        return match(candidates, donors, year, np.random.default_rng(random_state))
-
-    def lifetimes(self, pairs: pd.DataFrame) -> Lifetimes:
-        """The law of life of each pair after transplant."""
-        return lifetimes(pairs, self.world)
+def _days_of_loss(life: np.ndarray, rates: np.ndarray, rule: World, rng: np.random.Generator) -> np.ndarray:
+    """The last whole day before each would be lost to follow-up."""
+    lost = 1 + np.floor(rng.standard_exponential(len(life)) / rates * DAYS)
+    if rule.informative:
+        warned = np.floor(life * rng.uniform(0.75, 1.0, len(life)) * DAYS)
+        known = (rng.random(len(life)) < rule.informative) & (warned >= 1)
+        lost = np.where(known, warned, lost)
+    return lost
 
 
-def _censoring_curves(cut: np.ndarray, rates: np.ndarray, times: np.ndarray) -> SurvivalCurves:
-    """G(t|x): not yet lost, and the study not yet over."""
-    times = np.asarray(times, dtype=float)
-    return SurvivalCurves(times, np.exp(-np.multiply.outer(rates, times)) * (times < cut[:, None]))
+def _censoring_curves(cut: np.ndarray, rates: np.ndarray, times: Any) -> SurvivalCurves:
+    """G(t|x): not yet lost, and the study not yet over, at one time or many; both happen at the end of whole days."""
+    times = checked_grid(times)
+    days = np.floor(times * DAYS + 1e-6)
+    return SurvivalCurves(times, np.exp(-np.multiply.outer(rates / DAYS, days)) * (days < cut[:, None]))
+
+
+def _no_censoring_law(times: Any) -> SurvivalCurves:
+    share = WORLDS["informative_censoring"].informative
+    raise ValueError(
+        f"in the world informative_censoring {share:.0%} of the patients are lost in the last quarter of their life: "
+        "censoring depends on T*, not on x alone, so there is no G(t|x) to give; the other worlds have one"
+    )

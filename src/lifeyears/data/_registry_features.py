@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 FIRST_YEAR, LAST_YEAR = 1987.75, 2024.0  # the registry begins in October 1987; the study ends with 2023
+NEW_RULES = 2018.8  # October 2018: six statuses in place of three, and hearts travel further
 
 
 @dataclass(frozen=True)
@@ -16,8 +17,8 @@ class Numeric:
     """A number: centre and spread at the middle of the study, within limits.
 
     `per_decade` is its drift; `factors` are the shares of its spread that hidden factors carry; a `log` feature has
-    its mean and sd on the log scale; `skew` bends the distribution to one side; `missing` is the share missing in the
-    first and the last years.
+    its mean and sd on the log scale; `skew` gives the distribution a longer tail above (or, negative, below), as that
+    of a shifted log-normal; `missing` is the share missing in the first and the last years.
     """
 
     name: str
@@ -35,12 +36,13 @@ class Numeric:
 
 @dataclass(frozen=True)
 class Flag:
-    """Yes or no: how often in the first, middle and last years, and which hidden factors make it likelier."""
+    """Yes or no: how often in some `years` (first, middle and last unless given), and what makes it likelier."""
 
     name: str
-    share: tuple[float, float, float]
+    share: tuple[float, ...]
     factors: dict[str, float] = field(default_factory=dict)
     missing: tuple[float, float] = (0.0, 0.0)
+    years: tuple[float, ...] = (FIRST_YEAR, (FIRST_YEAR + LAST_YEAR) / 2, LAST_YEAR)
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Choice:
 
 
 RECIPIENT: tuple[Numeric | Flag | Choice, ...] = (
-    Numeric("age", 53.0, 11.5, 18, 80, {"age": 1.0}, per_decade=1.2, skew=-0.2),
+    Numeric("age", 53.0, 11.5, 18, 80, {"age": 1.0}, per_decade=1.2, skew=-0.3),
     Numeric("height_cm", 174.0, 9.5, 140, 205, {"size": 0.75}, missing=(0.03, 0.0)),
     Numeric("weight_kg", 81.0, 16.5, 38, 160, {"size": 0.6, "weight": 0.7}, per_decade=2.2, missing=(0.03, 0.0)),
     Numeric("creatinine", 0.26, 0.36, 0.3, 9, {"kidney": 0.8, "sick": 0.2}, log=True, missing=(0.25, 0.01), digits=2),
@@ -75,12 +77,17 @@ RECIPIENT: tuple[Numeric | Flag | Choice, ...] = (
     Numeric("peak_oxygen_uptake", 12.0, 3.2, 5, 30, {"sick": -0.45, "age": -0.2}, missing=(0.75, 0.4), digits=1),
     Numeric("antibodies_class_1", -0.5, 2.2, 0, 100, {"sensitised": 0.85}, log=True, missing=(0.3, 0.1)),
     Numeric("antibodies_class_2", -1.0, 2.2, 0, 100, {"sensitised": 0.75}, log=True, missing=(0.6, 0.1)),
-    Numeric("days_on_list", 4.3, 1.45, 0, 4000, {"sick": -0.45, "size": 0.15}, log=True),
+    Numeric("days_on_list", 4.3, 1.45, 0, 4000, {"size": 0.15}, log=True),
     Numeric("days_in_status", 3.0, 1.35, 0, 2500, {"sick": -0.4}, log=True, missing=(0.4, 0.02)),
     Flag("ventilator", (0.04, 0.025, 0.015), {"sick": 1.2}),
-    Flag("ecmo", (0.003, 0.007, 0.06), {"sick": 1.6}),
-    Flag("balloon_pump", (0.06, 0.06, 0.30), {"sick": 1.0}),
-    Flag("left_assist_device", (0.01, 0.22, 0.36), {"size": 0.2}),
+    Flag("ecmo", (0.003, 0.006, 0.01, 0.06, 0.065), {"sick": 1.6}, years=(1988, 2006, 2018.5, 2019.5, 2024)),
+    Flag("balloon_pump", (0.06, 0.06, 0.09, 0.32, 0.36), {"sick": 1.0}, years=(1988, 2006, 2018.5, 2019.5, 2024)),
+    Flag(
+        "left_assist_device",
+        (0.01, 0.10, 0.20, 0.42, 0.46, 0.34, 0.28),
+        {"size": 0.2},
+        years=(1988, 1996, 2005, 2013, 2018.5, 2020, 2024),
+    ),
     Flag("right_assist_device", (0.01, 0.035, 0.03), {"sick": 0.8}),
     Flag("artificial_heart", (0.005, 0.006, 0.008), {"sick": 0.6}),
     Flag("inotropes", (0.45, 0.44, 0.40), {"sick": 0.7}, missing=(0.1, 0.0)),
@@ -94,7 +101,7 @@ RECIPIENT: tuple[Numeric | Flag | Choice, ...] = (
     Flag("malignancy", (0.03, 0.06, 0.09), {"age": 0.4}, missing=(0.3, 0.01)),
     Flag("smoking_history", (0.55, 0.48, 0.42), {"age": 0.2}, missing=(0.7, 0.02)),
     Flag("prior_sternotomy", (0.38, 0.45, 0.38), {"age": 0.2}, missing=(0.25, 0.02)),
-    Flag("prior_transplant", (0.03, 0.035, 0.03), {"sensitised": 0.6}),
+    Flag("prior_transplant", (0.005, 0.008, 0.01), {"sensitised": 0.6}),
     Flag("recent_infection", (0.09, 0.11, 0.09), {"sick": 0.6}, missing=(0.1, 0.01)),
     Flag("transfusions", (0.2, 0.22, 0.18), {"sick": 0.4, "sensitised": 0.4}, missing=(0.3, 0.05)),
     Flag("cmv_positive", (0.56, 0.58, 0.6), {"age": 0.2}, missing=(0.25, 0.02)),
@@ -121,7 +128,7 @@ RECIPIENT: tuple[Numeric | Flag | Choice, ...] = (
 )
 
 DONOR: tuple[Numeric | Flag | Choice, ...] = (
-    Numeric("donor_age", 31.0, 11.5, 12, 70, {"donor_age": 1.0}, per_decade=1.1, skew=0.15),
+    Numeric("donor_age", 31.0, 11.5, 12, 70, {"donor_age": 1.0}, per_decade=1.1, skew=0.3),
     Numeric("donor_height_cm", 174.0, 9.5, 140, 205, {"donor_size": 0.75}),
     Numeric("donor_weight_kg", 80.0, 16.0, 38, 160, {"donor_size": 0.6, "donor_weight": 0.7}, per_decade=2.0),
     Numeric("donor_creatinine", 0.08, 0.48, 0.2, 12, {"donor_kidney": 0.9}, log=True, missing=(0.2, 0.0), digits=2),
@@ -140,11 +147,12 @@ DONOR: tuple[Numeric | Flag | Choice, ...] = (
     Flag("donor_cocaine", (0.07, 0.13, 0.22), {}, missing=(0.5, 0.02)),
     Flag("donor_heavy_alcohol", (0.13, 0.15, 0.17), {"donor_age": 0.4}, missing=(0.45, 0.02)),
     Flag("donor_cmv_positive", (0.55, 0.59, 0.62), {"donor_age": 0.2}, missing=(0.1, 0.0)),
-    Flag("donor_hepatitis_c", (0.004, 0.003, 0.11), {}, missing=(0.3, 0.0)),
+    # taken since the virus can be cured
+    Flag("donor_hepatitis_c", (0.003, 0.003, 0.08, 0.10), {}, missing=(0.3, 0.0), years=(1988, 2016, 2019, 2024)),
     Flag("donor_infection", (0.2, 0.35, 0.65), {}, missing=(0.4, 0.01)),
     Flag("donor_inotropes", (0.6, 0.55, 0.45), {}, missing=(0.3, 0.01)),
     Flag("donor_coronary_disease", (0.02, 0.04, 0.06), {"donor_age": 0.9}, missing=(0.8, 0.2)),
-    Flag("donor_circulatory_death", (0.0, 0.0, 0.12), {}),
+    Flag("donor_circulatory_death", (0.0, 0.0, 0.03, 0.16), {}, years=(1988, 2019.9, 2020.5, 2024)),
     Choice("donor_sex", ("male", "female"), (0.72, 0.28), (0.70, 0.30)),
     Choice("donor_blood_group", ("O", "A", "B", "AB"), (0.50, 0.37, 0.10, 0.03), (0.49, 0.37, 0.11, 0.03)),
     Choice(
@@ -165,30 +173,19 @@ SUBGROUPS: tuple[Choice, ...] = (
     Choice(
         "insurance", ("private", "medicare", "medicaid", "other"), (0.68, 0.18, 0.09, 0.05), (0.45, 0.35, 0.16, 0.04)
     ),
-    Choice(
-        "region",
-        tuple(str(number) for number in range(1, 12)),
-        (0.04, 0.12, 0.11, 0.10, 0.16, 0.04, 0.10, 0.07, 0.07, 0.09, 0.10),
-        (0.04, 0.11, 0.13, 0.10, 0.16, 0.04, 0.08, 0.07, 0.08, 0.09, 0.10),
-    ),
 )
 
-# What one function of others fills in: body mass and filtration of each, and what a match of the two adds.
-DERIVED_NUMERIC = (
-    "bmi",
-    "filtration_rate",
-    "pulmonary_mean",
-    "donor_bmi",
-    "ischemic_hours",
-    "distance_nm",
-    "hla_mismatches",
-    "heart_mass_ratio",
-    "weight_ratio",
-    "age_difference",
-    "centre_volume",
-    "transplant_year",
-)
-DERIVED_CATEGORY = ("status", "blood_match", "sex_match")
+# How much likelier a category is for some people than `Choice` says: blood groups (O, A, B, AB) by race and ethnicity,
+# insurance (private, Medicare, Medicaid, other) below and from 65 on.
+GROUPS_BY_RACE = {"black": (1.10, 0.65, 1.80, 1.0), "hispanic": (1.25, 0.80, 0.85, 0.6), "asian": (0.90, 0.7, 2.2, 1.7)}
+INSURANCE_BY_AGE = {"younger": (1.15, 0.72, 1.25, 1.0), "from 65": (0.50, 2.40, 0.30, 0.8)}
+
+# Urgency, most urgent first, and the typical days of waiting in it: 1 and 2 before 1999, 1A, 1B and 2 until the new
+# rules, then six statuses.
+STATUSES = {
+    "before 1999: 1": 35, "before 1999: 2": 180, "1A": 45, "1B": 90, "2": 170,
+    "status 1": 7, "status 2": 13, "status 3": 26, "status 4": 67, "status 5": 95, "status 6": 110,
+}  # fmt: skip
 
 # Transplants a year in the United States, adults, roughly; the registry's first year counts a quarter of a year.
 TRANSPLANTS_A_YEAR = (

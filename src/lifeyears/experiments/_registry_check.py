@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..curves import product_limit
 from ..data import Dataset, TablePreprocessor, simulate_registry
 from ..metrics import auc_at, concordance_index, ndcg_score
 from ..outcome import Outcome
@@ -26,7 +27,13 @@ PAPER_FOLLOW_UP = {
     "99%": (26.76, 26.42, 27.01),
     "maximum": (36.02, 35.25, 36.02),
 }
-PAPER_CENSORED = 0.4947
+PAPER_CENSORED = 49.47  # percent
+# Published survival of recipients, percent alive after so many years, and who they are.
+PUBLISHED_SURVIVAL = {
+    "2011–13": {1: 90.3, 3: 84.7, 5: 79.6},
+    "all years": {1: 82.6, 5: 70.8, 10: 54.3},
+}
+AUC_TIMES = (5.0, 10.0, 15.0)  # the paper has the first alone
 # Its Table 1 (events only: C-index, NDCG@1, NDCG) and Table 2 (full: C-index, AUC at 5 years), `standard` rows.
 PAPER_EVENTS = {
     "KM": (0.500, 0.230, 0.850),
@@ -46,9 +53,10 @@ PAPER_FULL = {
 
 @dataclass(frozen=True, eq=False)
 class RegistryCheck:
-    """Three tables, the paper's figures beside ours."""
+    """Four tables, the paper's (or published) figures beside ours."""
 
     follow_up: pd.DataFrame
+    survival: pd.DataFrame
     events_only: pd.DataFrame
     full: pd.DataFrame
 
@@ -62,7 +70,8 @@ def registry_check(
 ) -> RegistryCheck:
     """Put the simulated registry beside the paper's cohort.
 
-    Calibrated: censored share, quantiles of follow-up, and the C-indices of Cox. All else is reported as it comes.
+    Calibrated: censored share, quantiles of follow-up, survival by era, the value of a random ranking, and Cox's
+    C-indices. All else is reported as it comes.
 
     Parameters
     ----------
@@ -82,23 +91,25 @@ def registry_check(
     events, full = [], []
     for name in models:
         progress(f"{name} on events only")
-        index, _, first, whole = _cross_validated(name, alone, folds, seed)
-        paper = PAPER_EVENTS[name]
-        events.append((name, index, paper[0], first, paper[1], whole, paper[2]))
+        row = _cross_validated(name, alone, folds, seed)
+        events.append({"model": name, **_beside(row, ("C-index", "NDCG@1", "NDCG"), PAPER_EVENTS[name])})
         progress(f"{name} on the full cohort")
-        index, auc, _, _ = _cross_validated(name, data, folds, seed)
-        full.append((name, index, PAPER_FULL[name][0], auc, PAPER_FULL[name][1]))
-    measures = ("C-index", "NDCG@1", "NDCG")
-    paired = [f"{m}{p}" for m in measures for p in ("", ", UNOS")]
+        row = _cross_validated(name, data, folds, seed)
+        later = {measure: row[measure] for measure in map(_auc_name, AUC_TIMES[1:])}
+        full.append({"model": name, **_beside(row, ("C-index", _auc_name(5.0)), PAPER_FULL[name]), **later})
     return RegistryCheck(
         follow_up(data.y),
-        pd.DataFrame(events, columns=["model", *paired]),
-        pd.DataFrame(full, columns=["model", "C-index", "C-index, UNOS", "AUC at 5 years", "AUC at 5 years, UNOS"]),
+        survival_by_era(data.y, data.X["transplant_year"].to_numpy()),
+        pd.DataFrame(events),
+        pd.DataFrame(full),
     )
 
 
 def follow_up(y: Outcome) -> pd.DataFrame:
-    """Censored share and quantiles of follow-up of a cohort, beside the paper's."""
+    """Censored share and quantiles of follow-up of a cohort, beside the paper's.
+
+    The difference is in percent of the paper's; that of the share, a percentage itself, in points.
+    """
     import pandas as pd
 
     groups = {"all": y.time, "observed": y.time[y.event], "censored": y.time[~y.event]}
@@ -107,14 +118,52 @@ def follow_up(y: Outcome) -> pd.DataFrame:
         for name, level in QUANTILES.items()
         for column, (group, times) in enumerate(groups.items())
     ]
-    rows.insert(0, ("share censored", 1 - y.n_events / len(y), PAPER_CENSORED))
+    rows.insert(0, ("share censored, %", 100 * (1 - y.n_events / len(y)), PAPER_CENSORED))
     table = pd.DataFrame(rows, columns=["years", "simulated", "UNOS (paper)"])
-    table["difference %"] = 100 * (table["simulated"] / table["UNOS (paper)"] - 1)
+    off = table["simulated"] - table["UNOS (paper)"]
+    table["difference"] = off.where(table.index == 0, 100 * off / table["UNOS (paper)"])
     return table
 
 
-def _cross_validated(name: str, data: Dataset, folds: int, seed: int) -> tuple[float, float, float, float]:
-    """C-index, AUC at 5 years, NDCG@1 and NDCG by the times as they are, each the mean over the folds."""
+def survival_by_era(y: Outcome, transplant_year: np.ndarray) -> pd.DataFrame:
+    """Kaplan–Meier survival in percent, of those transplanted in 2011–13 and of all, beside published figures."""
+    import pandas as pd
+
+    rows = []
+    for era, published in PUBLISHED_SURVIVAL.items():
+        inside = (transplant_year >= 2011) & (transplant_year <= 2013) if era == "2011–13" else np.full(len(y), True)
+        limit = product_limit(y[inside]) if inside.any() else None
+        for years, figure in published.items():
+            alive = np.nan
+            if limit is not None:
+                before = np.searchsorted(limit.times, years, side="right")
+                alive = 100 * float(limit.survival[before - 1]) if before else 100.0
+            rows.append((f"{years} year{'s' if years > 1 else ''}, {era}", alive, figure, alive - figure))
+    return pd.DataFrame(rows, columns=["alive after, %", "simulated", "published", "difference"])
+
+
+def _beside(row: dict[str, float], measures: Sequence[str], paper: Sequence[float]) -> dict[str, float]:
+    """Measures, each followed by the paper's figure."""
+    return {
+        name: value
+        for measure, figure in zip(measures, paper, strict=True)
+        for name, value in ((measure, row[measure]), (f"{measure}, UNOS", figure))
+    }
+
+
+def _auc(y: Outcome, scores: np.ndarray, time: float) -> float:
+    """AUC, or NaN where a small cohort has nobody on one side of the time."""
+    if not (y.event & (y.time <= time)).any() or not (y.time > time).any():
+        return np.nan
+    return auc_at(y, scores, time)
+
+
+def _auc_name(time: float) -> str:
+    return f"AUC at {time:g} years"
+
+
+def _cross_validated(name: str, data: Dataset, folds: int, seed: int) -> dict[str, float]:
+    """C-index, AUCs, NDCG@1 and NDCG by the times as they are, each the mean over the folds."""
     from sklearn.model_selection import KFold
 
     rows = []
@@ -127,10 +176,10 @@ def _cross_validated(name: str, data: Dataset, folds: int, seed: int) -> tuple[f
         rows.append(
             (
                 concordance_index(y, scores),
-                auc_at(y, scores, 5.0),
+                *(_auc(y, scores, time) for time in AUC_TIMES),
                 ndcg_score(y.time, scores, k=1),
                 ndcg_score(y.time, scores),
             )
         )
-    index, auc, first, whole = np.mean(rows, axis=0)
-    return float(index), float(auc), float(first), float(whole)
+    measures = ("C-index", *map(_auc_name, AUC_TIMES), "NDCG@1", "NDCG")
+    return dict(zip(measures, np.mean(rows, axis=0).tolist(), strict=True))
