@@ -42,6 +42,15 @@ def test_every_help_has_an_example(capsys, command):
         (("datasets", "suport2"), "support2"),
         (("datasets", "support2", "--against-paper"), "lifeyears datasets registry --against-paper"),
         (("datasets", "registry", "--against-paper", "--models", "KM,Cocks"), "no model Cocks"),
+        (("datasets", "registry", "--against-paper", "--models", ""), "--models names no model; there are KM, Cox"),
+        (("datasets", "registry", "--against-paper", "--models", " , "), "--models names no model"),
+        (("datasets", "registry", "--models", "Cox"), "lifeyears datasets registry --against-paper --models"),
+        (("datasets", "support2", "--rows", "500"), "--rows would change nothing here"),
+        (("datasets", "support2", "--seed", "0"), "lifeyears datasets registry --seed"),
+        (("datasets", "--rows", "500", "--seed", "1"), "--rows and --seed would change nothing here"),
+        (("datasets", "--against-paper"), "lifeyears datasets registry --against-paper"),
+        (("datasets", "registry", "--seed", "-1"), "--seed"),
+        (("datasets", "registry", "--rows", "50"), "--rows"),
     ],
 )
 def test_wrong_requests_exit_2_with_plain_words(capsys, arguments, message):
@@ -89,7 +98,8 @@ def test_demo_prints_five_models_and_a_sentence(capsys):
 def test_registry_beside_the_paper(capsys):
     code, out, _ = out_of(capsys, "datasets", "registry", "--against-paper", "--models", "KM", "--rows", "1500")
     assert code == 0
-    assert "UNOS" in out
+    for words in ("UNOS", "share censored, %", "2011–13", "AUC at 15 years"):
+        assert words in out
 
 
 def test_the_installed_command_runs():

@@ -7,6 +7,7 @@ from scipy import integrate, special
 
 import lifeyears as ly
 from lifeyears.data import Population, simulate_registry
+from lifeyears.data._registry import _censoring_curves, _days_of_loss
 from lifeyears.data._registry_effects import CATEGORY, CENTRE, LINEAR, effects
 from lifeyears.data._registry_geography import REGIONS, centres
 from lifeyears.data._registry_lifetimes import THETA, Lifetimes
@@ -276,6 +277,17 @@ def test_censoring_curves_fall_to_zero_on_the_last_day_and_not_before(small):
     # and within a day nothing happens
     inside = small.truth.censoring([1.0 * DAY, 1.5 * DAY, 2 * DAY]).survival[row]
     assert inside[0] == inside[1] > inside[2]
+
+
+def test_the_days_of_loss_follow_the_curves_to_the_day():
+    # half a chance a day: a shift by one day, invisible at one per cent a year, shows
+    rates, cut = np.full(20_000, 0.5 / DAY), np.full(20_000, 4.0)
+    rng = np.random.default_rng(0)
+    lost = np.minimum(_days_of_loss(np.full(20_000, 99.0), rates, WORLDS["registry"], rng), cut)
+    days = np.array([0, 1, 2, 3, 4])
+    G = _censoring_curves(cut, rates, days * DAY).survival[0]
+    assert G.tolist() == pytest.approx([1, np.exp(-0.5), np.exp(-1), np.exp(-1.5), 0])
+    assert np.greater.outer(lost, days).mean(axis=0) == pytest.approx(G, abs=4 * np.sqrt(0.25 / 20_000))
 
 
 def test_there_is_no_censoring_law_where_censoring_depends_on_life():
