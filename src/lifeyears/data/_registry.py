@@ -75,11 +75,9 @@ def simulate_registry(
     law = lifetimes(table, world, levels)
     life = law.draw(rng)
     rates = dropout_rates(table, levels)
-    death = np.maximum(np.ceil(life * DAYS), 1)
-    end = np.minimum(cut, _days_of_loss(life, rates, rule, rng))
     return Dataset(
         X=table.drop(columns=NOT_PREDICTORS),
-        y=Outcome(np.minimum(death, end) / DAYS, death <= end),
+        y=observed(life, _days_of_loss(life, rates, rule, rng), cut),
         name=world if world == "registry" else f"registry ({world})",
         unit="years",
         source="simulated by lifeyears.data.simulate_registry; no patient is real",
@@ -88,6 +86,12 @@ def simulate_registry(
         report=DataReport(rows_read=n, rows_kept=n),
         truth=Truth(life, law, _no_censoring_law if rule.informative else partial(_censoring_curves, cut, rates)),
     )
+
+
+def observed(life: np.ndarray, lost: np.ndarray, cut: np.ndarray) -> Outcome:
+    """What is seen of lives (in years), given the whole days of loss to follow-up and of the end of the study."""
+    death, end = np.maximum(np.ceil(life * DAYS), 1), np.minimum(cut, lost)
+    return Outcome(np.minimum(death, end) / DAYS, death <= end)
 
 
 def _days_of_loss(life: np.ndarray, rates: np.ndarray, rule: World, rng: np.random.Generator) -> np.ndarray:

@@ -87,6 +87,8 @@ def _columns(table: pd.DataFrame, rows: np.ndarray | None) -> dict[str, Any]:
 def _together(theirs: dict[str, Any], ours: dict[str, Any], year: float | np.ndarray) -> dict[str, Any]:
     """What a candidate and a donor have only as a pair, but for the blood groups."""
     centre = _codes(theirs["centre"], centres().names())
+    if (centre < 0).any():
+        raise ValueError(f"there is no centre {np.asarray(theirs['centre'])[centre < 0][0]!r}; they are C000 to C119")
     distance = distance_from(centre, *(ours[name] for name in DONOR_PLACE)).round()
     luck = pair_luck(theirs[CANDIDATE_KEY], ours[DONOR_KEY], 2)
     after_death = ours["donor_circulatory_death"] == "yes"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ._registry_effects import effects
+from ._registry_effects import Effects, effects
 from ._registry_lifetimes import Lifetimes
 
 BEND_LIMIT = 2.0  # effects beyond this many spreads bend the hazard no further: ρ stays within 0.9 and 3.6
@@ -66,13 +66,17 @@ def world_named(name: str) -> World:
 
 def lifetimes(table: pd.DataFrame, world: str, levels: Levels = LEVELS) -> Lifetimes:
     """The law of life of each row of a table of features."""
-    rule, x = world_named(world), effects(table)
-    decade = decades(table)
+    return law_of_life(effects(table), decades(table), world_named(world), levels)
+
+
+def law_of_life(x: Effects, decade: np.ndarray, rule: World, levels: Levels = LEVELS) -> Lifetimes:
+    """The law of life of each patient, by effects and time of transplant."""
     log_late = levels.late + levels.late_per_decade * decade + rule.linear * x.late + rule.nonlinear * x.nonlinear
     if rule.early is None:  # one factor for both phases: proportional hazards
         log_early = log_late - levels.late + levels.early
     else:
-        log_early = levels.early + early_drift(decade, levels) + rule.early * x.early
+        first, last = ((year - 2005) / 10 for year in levels.early_years)
+        log_early = levels.early + levels.early_per_decade * np.clip(decade, first, last) + rule.early * x.early
     bend = np.exp(rule.bend * np.clip(x.early, -BEND_LIMIT, BEND_LIMIT))
     return Lifetimes(np.exp(log_early), np.exp(log_late), levels.shape * bend)
 
@@ -84,12 +88,6 @@ def dropout_rates(table: pd.DataFrame, levels: Levels = LEVELS) -> np.ndarray:
     works = (table["works_for_income"] == "yes").to_numpy()
     log_rate = levels.dropout + levels.dropout_per_decade * decades(table) - 0.25 * age - 0.15 * volume + 0.2 * works
     return np.exp(log_rate) / 10
-
-
-def early_drift(decade: np.ndarray, levels: Levels = LEVELS) -> np.ndarray:
-    """How the log hazard of the early phase has fallen by then."""
-    first, last = ((year - 2005) / 10 for year in levels.early_years)
-    return levels.early_per_decade * np.clip(decade, first, last)
 
 
 def decades(table: pd.DataFrame) -> np.ndarray:
