@@ -57,8 +57,10 @@ def dates(column: pd.Series) -> pd.Series:
     rows, values = _distinct(column)
     texts = pd.Series([_text(value) for value in values], dtype=object).str.slice(0, 10)
     read = pd.to_datetime(texts, format="%m/%d/%Y", errors="coerce")
-    read = read.fillna(pd.to_datetime(texts, format="%Y-%m-%d", errors="coerce")).astype("datetime64[ns]")
-    read = read.mask(read > pd.Timestamp(LAST_DAY))
+    read = read.fillna(pd.to_datetime(texts, format="%Y-%m-%d", errors="coerce"))
+    read = read.mask(read > pd.Timestamp(LAST_DAY)).astype(
+        "datetime64[ns]"
+    )  # what stands for unknown fits no nanosecond
     return pd.Series(_spread(read.to_numpy(), rows, np.datetime64("NaT")), index=column.index)
 
 
