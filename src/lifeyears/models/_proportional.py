@@ -9,6 +9,7 @@ from scipy.interpolate import CubicHermiteSpline
 
 from ..curves import row_blocks
 from ._base import SurvivalModel, thinned
+from ._exponential import exp_minus_outer
 
 LARGEST_EXPONENT = 500.0  # e^η beyond this is the same curve, and would overflow
 TABLE_SIZE = 512
@@ -25,12 +26,8 @@ class Baseline:
     def survival(self, eta: np.ndarray, times: np.ndarray) -> np.ndarray:
         """S(t|η) = exp(−H₀(t)·e^η), (n, m)."""
         hazard = np.append(0.0, self.hazard)[np.searchsorted(self.times, times, side="right")]
-        risk = _risk(eta)
         survival = np.empty((len(eta), len(times)))
-        for block in row_blocks(len(eta), 16 * len(times)):
-            out = survival[block]
-            np.multiply.outer(-risk[block], hazard, out=out)
-            np.exp(out, out=out)
+        exp_minus_outer(_risk(eta), hazard, survival)
         return survival
 
     def expected_life(self, eta: np.ndarray, tau: float) -> np.ndarray:
