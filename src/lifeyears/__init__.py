@@ -13,22 +13,28 @@ from .curves import SurvivalCurves
 from .outcome import Outcome, as_outcome, suggest_horizon
 
 if TYPE_CHECKING:
-    from . import data, experiments, metrics, models, relevance
+    from . import data, experiments, metrics, models, ranking, relevance
     from ._versions import show_versions
+    from .ranking import BootstrappedRanker
+    from .saving import load, save
 
-_PARTS = ("data", "experiments", "metrics", "models", "relevance")
-_NAMES = {"show_versions": "_versions"}
+_PARTS = ("data", "experiments", "metrics", "models", "ranking", "relevance")
+_NAMES = {"BootstrappedRanker": "ranking", "load": "saving", "save": "saving", "show_versions": "_versions"}
 
 __all__ = [
+    "BootstrappedRanker",
     "Outcome",
     "SurvivalCurves",
     "__version__",
     "as_outcome",
     "data",
     "experiments",
+    "load",
     "metrics",
     "models",
+    "ranking",
     "relevance",
+    "save",
     "show_versions",
     "suggest_horizon",
 ]

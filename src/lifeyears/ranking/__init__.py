@@ -1,0 +1,18 @@
+"""Stage 2: a survival model retrained for the top of the list."""
+
+from ._explain import Explanation
+from ._labels import PseudoLabels
+from ._objective import HybridLoss, HybridObjective
+from ._ranker import BootstrappedRanker, RankerReport
+from ._settings import PRESETS, Settings
+
+__all__ = [
+    "PRESETS",
+    "BootstrappedRanker",
+    "Explanation",
+    "HybridLoss",
+    "HybridObjective",
+    "PseudoLabels",
+    "RankerReport",
+    "Settings",
+]

@@ -47,8 +47,33 @@ def _pair_sums(
             hessian[start + i] = bend * scale
 
 
+def _pair_loss(
+    scores: np.ndarray, labels: np.ndarray, gains: np.ndarray, starts: np.ndarray, discounts: np.ndarray, margin: float
+) -> float:
+    """L_rank itself, summed over the groups."""
+    total = 0.0
+    for group in range(len(starts) - 1):
+        start, stop = starts[group], starts[group + 1]
+        k = stop - start
+        f, y, gain = scores[start:stop], labels[start:stop], gains[start:stop]
+        ideal = (np.sort(gain)[::-1] * discounts[:k]).sum()
+        if not ideal > 0:
+            continue
+        place = np.empty(k)
+        place[np.argsort(-f, kind="mergesort")] = discounts[:k]
+        loss = 0.0
+        for i in range(k):
+            for j in range(k):
+                hinge = max(0.0, margin - (f[i] - f[j]))
+                weight = abs(gain[i] - gain[j]) * abs(place[i] - place[j])
+                loss += 0.5 * hinge * hinge * weight if y[i] > y[j] else 0.0
+        total += loss / ideal
+    return total
+
+
 _options: dict[str, Any] = {"nogil": True, "fastmath": {"reassoc", "contract", "nsz", "arcp"}, "cache": True}
 _one_thread = numba.njit(**_options)(_pair_sums)
+pair_loss = numba.njit(**_options)(_pair_loss)
 _all_threads = numba.njit(parallel=True, **_options)(_pair_sums)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..metrics._gain import discounts
-from ._kernel import pair_sums
+from ._kernel import pair_loss, pair_sums
 
 
 class HybridObjective:
@@ -70,13 +70,44 @@ class HybridObjective:
         gradient[order] = 2 * self.alpha * (scores[order] - self.labels[order]) / sizes
         hessian[order] = 2 * self.alpha / sizes
         if self.alpha < 1:
-            near = (scores[order] - scores.mean()).astype(self.gains.dtype)  # differences count: keep the digits for them
+            near = (scores[order] - scores.mean()).astype(
+                self.gains.dtype
+            )  # differences count: keep the digits for them
             slope, bend = pair_sums(
                 near, self.order_by[order], self.gains[order], self.starts, self.discounts, self.margin, self.threads
             )
             gradient[order] += (1 - self.alpha) * slope
             hessian[order] += (1 - self.alpha) * bend
         return gradient, hessian
+
+
+class HybridLoss:
+    """The loss itself over groups drawn once: what is watched on held-out rows. Parameters as for `HybridObjective`."""
+
+    def __init__(
+        self,
+        labels: np.ndarray,
+        alpha: float,
+        margin: float,
+        group_size: int,
+        random_state: int = 0,
+        gains: np.ndarray | None = None,
+    ) -> None:
+        self.order = np.random.default_rng(random_state).permutation(len(labels))
+        self.labels = np.asarray(labels, dtype=float)[self.order]
+        self.gains = self.labels if gains is None else np.asarray(gains, dtype=float)[self.order]
+        self.alpha, self.margin = alpha, margin
+        self.starts = group_starts(len(labels), group_size)
+        self.discounts = discounts(int(np.diff(self.starts).max()))
+
+    def __call__(self, scores: np.ndarray) -> float:
+        """Mean over the groups of α·MSE + (1 − α)·rank."""
+        scores = np.asarray(scores, dtype=float)[self.order]
+        squares = np.add.reduceat((scores - self.labels) ** 2, self.starts[:-1]) / np.diff(self.starts)
+        rank = 0.0
+        if self.alpha < 1:
+            rank = pair_loss(scores, self.labels, self.gains, self.starts, self.discounts, self.margin)
+        return float((self.alpha * squares.sum() + (1 - self.alpha) * rank) / (len(self.starts) - 1))
 
 
 def group_starts(n: int, group_size: int) -> np.ndarray:

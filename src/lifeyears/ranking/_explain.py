@@ -1,0 +1,126 @@
+"""Why a patient is where they are: contributions in years, and who moves in and out of the top."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """Contributions in years: for each patient, `typical` + the sum of the row of `contributions` = `years`.
+
+    Attributes
+    ----------
+    contributions : DataFrame, shape (n, features)
+        What each feature (categories are one feature) adds to the patient's years.
+    typical : array, shape (n,)
+        What is said of everybody before their features are looked at.
+    years : array, shape (n,)
+        `predict`.
+    """
+
+    contributions: pd.DataFrame
+    typical: np.ndarray
+    years: np.ndarray
+
+    def top_reasons(self, row: int, most: int = 5) -> pd.Series:
+        """The features that move this patient most, in years."""
+        row_of = self.contributions.iloc[row]
+        return row_of.reindex(row_of.abs().sort_values(ascending=False, kind="stable").index)[:most]
+
+    def movers(self, k: int = 5) -> pd.DataFrame:
+        """Features by how many patients they move in or out of the top k of this list.
+
+        A feature moves a patient in if the patient is in the top k, and would not be were the feature's contribution
+        left out for everybody.
+        """
+        import pandas as pd
+
+        if not 1 <= k <= len(self.years):
+            raise ValueError(f"k must lie between 1 and the {len(self.years)} patients of the list; got {k}")
+        now = _top(self.years, k)
+        rows = []
+        for name, column in self.contributions.items():
+            without = _top(self.years - column.to_numpy(), k)
+            rows.append({"feature": name, "moves_in": int((now & ~without).sum()), "mean_years": column.abs().mean()})
+        table = pd.DataFrame(rows).set_index("feature")
+        return table.sort_values(["moves_in", "mean_years"], ascending=False, kind="stable")
+
+    def plot(self, row: int = 0, most: int = 10, ax: Any = None) -> Any:
+        """Draw the largest contributions of one patient and return the axes."""
+        import matplotlib.pyplot as plt
+
+        ax = ax if ax is not None else plt.subplots(figsize=(6, 0.35 * most + 1))[1]
+        reasons = self.top_reasons(row, most)[::-1]
+        ax.barh([str(name) for name in reasons.index], reasons, color=np.where(reasons > 0, "#0072B2", "#D55E00"))
+        ax.axvline(0, color="0.3", linewidth=0.8)
+        ax.set(xlabel="years", title=f"{self.years[row]:.1f} years expected; {self.typical[row]:.1f} for anybody")
+        return ax
+
+    def _repr_html_(self) -> str:
+        return self.contributions.head(10).to_html(float_format="{:+.2f}".format)
+
+
+def explain(ranker: Any, X: Any, matrix: np.ndarray) -> Explanation:
+    """Contributions of the weighted sum, summed by feature of the table and scaled by the calibration."""
+    import pandas as pd
+
+    parts = np.zeros((len(matrix), matrix.shape[1] + 1))
+    parts[:, -1] = ranker.intercept_
+    for name, fits in ranker.members_.items():
+        for fit in fits:
+            say = fit.contributions if hasattr(fit, "contributions") else lambda rows, fit=fit: occluded(fit, rows)
+            parts += ranker.weights_[name] / len(fits) * say(matrix)
+    if "base" in ranker.weights_:
+        parts += ranker.weights_["base"] * occluded(ranker.base_, matrix)
+    years = ranker.calibration_map_(parts.sum(axis=1))
+    typical = ranker.calibration_map_(parts[:, -1].copy())
+    moved = parts[:, :-1].sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rate = np.where(np.abs(moved) > 1e-12, (years - typical) / moved, 0.0)
+    names, belongs = _features(ranker.preprocessor_)
+    summed = np.zeros((len(matrix), len(names)))
+    for column, feature in enumerate(belongs):
+        summed[:, feature] += parts[:, column]
+    index = X.index if hasattr(X, "index") and hasattr(X, "columns") else None
+    return Explanation(pd.DataFrame(summed * rate[:, None], columns=names, index=index), typical, years)
+
+
+def occluded(model: Any, matrix: np.ndarray) -> np.ndarray:
+    """What each column adds to any model: predictions less those with the column at its mean, scaled to add up."""
+    typical = matrix.mean(axis=0)
+    here = model.predict(matrix)
+    shared = float(model.predict(typical[None])[0])
+    parts = np.zeros((len(matrix), matrix.shape[1] + 1))
+    for column in np.flatnonzero(np.ptp(matrix, axis=0) > 0):
+        without = matrix.copy()
+        without[:, column] = typical[column]
+        parts[:, column] = here - model.predict(without)
+    total = parts.sum(axis=1)
+    missing = here - shared - total  # interactions: shared out by size
+    size = np.abs(parts).sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        parts += np.where(size[:, None] > 0, np.abs(parts) / size[:, None], 0.0) * missing[:, None]
+    parts[:, -1] = here - parts[:, :-1].sum(axis=1)
+    return parts
+
+
+def _features(preprocessor: Any) -> tuple[list, list[int]]:
+    """Features of the table, and for each column of the matrix the feature it belongs to."""
+    names = [*preprocessor.numeric_, *preprocessor.categories_]
+    belongs = list(range(len(preprocessor.numeric_)))
+    for place, seen in enumerate(preprocessor.categories_.values(), start=len(belongs)):
+        belongs += [place] * len(seen)
+    return names, belongs
+
+
+def _top(years: np.ndarray, k: int) -> np.ndarray:
+    chosen = np.zeros(len(years), dtype=bool)
+    chosen[np.argsort(-years, kind="stable")[:k]] = True
+    return chosen

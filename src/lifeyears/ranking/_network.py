@@ -1,0 +1,92 @@
+"""The second stage as a network in torch, with the same loss as the trees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..curves import row_blocks
+from ..models._deep import torch_side
+
+HIDDEN = (64, 32)
+EPOCHS, PATIENCE = 60, 8
+HELD_OUT_SHARE = 0.15
+
+
+@dataclass(frozen=True, eq=False)
+class YearsNetwork:
+    """f(x) = centre + spread·network(standardised x): years."""
+
+    network: Any
+    mean: np.ndarray
+    scale: np.ndarray
+    centre: float
+    spread: float
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Years of each row."""
+        side = torch_side()
+        with side.torch.no_grad(), side.private_torch(0):
+            parts = [
+                self.network(side.torch.from_numpy(((X[rows] - self.mean) / self.scale).astype(np.float32)))
+                for rows in row_blocks(len(X), 4 * X.shape[1])
+            ]
+        return self.centre + self.spread * side.torch.cat(parts).double().numpy()[:, 0]
+
+
+def hybrid_loss(
+    output: Any, labels: Any, gains: Any, alpha: float, margin: float, group_size: int, centre: float, spread: float
+) -> Any:
+    """α·MSE + (1 − α)·rank (section 5), the mean over groups of the batch; ranks are held fixed, as in the trees."""
+    torch = torch_side().torch
+    scores = centre + spread * output.reshape(-1)
+    total, groups = scores.new_zeros(()), 0
+    for f, y, gain in zip(scores.split(group_size), labels.split(group_size), gains.split(group_size), strict=True):
+        groups += 1
+        total = total + alpha * ((f - y) ** 2).mean()
+        if alpha == 1:
+            continue
+        discount = 1 / torch.log2(torch.arange(2, len(f) + 2, dtype=f.dtype))
+        ideal = (gain.sort(descending=True).values * discount).sum()
+        if ideal <= 0:
+            continue
+        place = torch.empty_like(discount)
+        place[torch.argsort(f.detach(), descending=True, stable=True)] = discount
+        above = (y[:, None] > y[None, :]).to(f.dtype)
+        weight = above * (gain[:, None] - gain[None, :]).abs() * (place[:, None] - place[None, :]).abs() / ideal
+        hinge = (margin - (f[:, None] - f[None, :])).clamp(min=0)
+        total = total + (1 - alpha) * (0.5 * hinge**2 * weight).sum()
+    return total / groups
+
+
+def train_network(
+    X: np.ndarray, labels: np.ndarray, gains: np.ndarray, alpha: float, margin: float, group_size: int, seed: int
+) -> YearsNetwork:
+    """Adam over random batches of one group each, stopped on a share of the rows."""
+    side = torch_side()
+    torch = side.torch
+    mean, scale = X.mean(axis=0), X.std(axis=0)
+    scale = np.where(scale > 0, scale, 1.0)
+    centre, spread = float(labels.mean()), float(labels.std()) or 1.0
+    order = np.random.default_rng(seed).permutation(len(X))
+    held_out = order[: int(HELD_OUT_SHARE * len(X))] if len(X) >= 40 else order[:0]
+    loss = partial(hybrid_loss, alpha=alpha, margin=margin, group_size=group_size, centre=centre, spread=spread)
+    with side.private_torch(seed):
+        network = side.build_network(X.shape[1], HIDDEN, 1, dropout=0.1, batch_norm=False, bias=True)
+        side.train(
+            network,
+            loss,
+            torch.from_numpy(((X - mean) / scale).astype(np.float32)),
+            [torch.from_numpy(values.astype(np.float32)) for values in (labels, gains)],
+            order[len(held_out) :],
+            held_out,
+            batch_size=group_size,
+            learning_rate=1e-3,
+            weight_decay=1e-4,
+            patience=PATIENCE,
+            epochs=range(1, EPOCHS + 1),
+        )
+    return YearsNetwork(network, mean, scale, centre, spread)

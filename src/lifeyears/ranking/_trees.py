@@ -1,0 +1,201 @@
+"""The second stage as LightGBM: trees that add up to years, or to the logarithm of a hazard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..models._partial_likelihood import RiskSets
+from ..models._proportional import Baseline, LifeTable
+from ..outcome import Outcome
+from ._settings import Settings
+
+if TYPE_CHECKING:
+    import lightgbm
+
+Objective = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+
+@dataclass(frozen=True, eq=False)
+class YearsTrees:
+    """f(x) = centre + Σ trees: years, as they are.
+
+    LightGBM takes no offset from a custom objective: the mean label is ours to keep.
+    """
+
+    booster: lightgbm.Booster
+    centre: float
+    rounds: int
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Years of each row."""
+        return self.centre + self.booster.predict(X, num_iteration=self.rounds)
+
+    def contributions(self, X: np.ndarray) -> np.ndarray:
+        """What each column adds, in years (n, p), and last what all rows share (LightGBM's Shapley values)."""
+        parts = np.asarray(self.booster.predict(X, num_iteration=self.rounds, pred_contrib=True))
+        parts[:, -1] += self.centre
+        return parts
+
+
+@dataclass(frozen=True, eq=False)
+class Phase:
+    """One stretch of life, of `length` years: within it S(t|x) = exp(−H₀(t)·e^f(x)), f = Σ trees."""
+
+    booster: lightgbm.Booster
+    baseline: Baseline
+    table: LifeTable
+    length: float
+
+    @classmethod
+    def of(
+        cls, booster: lightgbm.Booster, objective: PartialLikelihoodObjective, scores: np.ndarray, length: float
+    ) -> Phase:
+        """With Breslow's baseline for the scores of the training rows."""
+        baseline = objective.baseline(scores)
+        return cls(booster, baseline, baseline.life_table(scores, length), length)
+
+    def life(self, log_hazard: np.ndarray) -> np.ndarray:
+        """Expected years within the stretch, of those who begin it."""
+        return self.table(log_hazard, self.baseline, self.length)
+
+    def survival(self, log_hazard: np.ndarray) -> np.ndarray:
+        """The chance to live to its end."""
+        return self.baseline.survival(log_hazard, np.array([self.length]))[:, 0]
+
+
+@dataclass(frozen=True, eq=False)
+class HazardTrees:
+    """Hazards that are proportional within a phase; years are the restricted mean of the whole curve.
+
+    What kills early is not what kills late: with two phases, each with trees of its own, hazards may cross.
+    """
+
+    phases: tuple[Phase, ...]
+    rounds: int
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Years of each row."""
+        return years_of(
+            self.phases, [np.asarray(phase.booster.predict(X, num_iteration=self.rounds)) for phase in self.phases]
+        )
+
+    def contributions(self, X: np.ndarray) -> np.ndarray:
+        """What each column adds, in years: its share of the log hazard of a phase, times what that phase costs."""
+        parts = [
+            np.asarray(phase.booster.predict(X, num_iteration=self.rounds, pred_contrib=True)) for phase in self.phases
+        ]
+        scores = [
+            part[:, -1] for part in parts
+        ]  # what all rows share: then one phase after the other becomes the row's
+        total, typical = np.zeros((len(X), X.shape[1] + 1)), years_of(self.phases, scores)
+        total[:, -1] = before = typical
+        for phase, part in enumerate(parts):
+            moved = part.sum(axis=1) - scores[phase]
+            scores[phase] = part.sum(axis=1)
+            after = years_of(self.phases, scores)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                cost = np.where(np.abs(moved) > 1e-12, (after - before) / moved, 0.0)
+            total[:, :-1] += part[:, :-1] * cost[:, None]
+            before = after
+        return total
+
+
+def years_of(phases: Sequence[Phase], log_hazards: Sequence[np.ndarray]) -> np.ndarray:
+    """∫₀^τ S: the life within each phase, of those who reach it."""
+    years, alive = np.zeros(len(log_hazards[0])), np.ones(len(log_hazards[0]))
+    for phase, log_hazard in zip(phases, log_hazards, strict=True):
+        years += alive * phase.life(log_hazard)
+        alive = alive * phase.survival(log_hazard)
+    return years
+
+
+class PartialLikelihoodObjective:
+    """Gradient and Hessian of Cox's negative log partial likelihood (Breslow's ties) in the scores."""
+
+    def __init__(self, y: Outcome) -> None:
+        self.sets = RiskSets.of(y, None, "breslow")
+
+    def __call__(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        sets = self.sets
+        eta = scores[sets.order]
+        risk = np.exp(eta - eta.max())
+        denominator = sets.denominators(risk)
+        pull = sets.term_weight / denominator
+        first = np.append(0.0, np.cumsum(pull))[sets.group]
+        second = np.append(0.0, np.cumsum(pull / denominator))[sets.group]
+        gradient, hessian = np.empty(len(eta)), np.empty(len(eta))
+        gradient[sets.order] = risk * first - sets.event
+        hessian[sets.order] = np.maximum(risk * first - risk**2 * second, 1e-9)
+        return gradient, hessian
+
+    def baseline(self, scores: np.ndarray) -> Baseline:
+        """Breslow's cumulative hazard for these scores."""
+        eta = scores[self.sets.order]
+        hazard = self.sets.breslow_hazard(np.exp(eta - eta.max())) * np.exp(-eta.max())
+        return Baseline(self.sets.times, hazard)
+
+
+def training_table(X: np.ndarray, settings: Settings, seed: int) -> lightgbm.Dataset:
+    """Binned columns, made once for all members."""
+    import lightgbm
+
+    return lightgbm.Dataset(X, params=_parameters(settings, seed, threads=1), free_raw_data=False)
+
+
+def grow(
+    table: lightgbm.Dataset,
+    objective: Objective,
+    start: np.ndarray | float,
+    settings: Settings,
+    seed: int,
+    threads: int,
+    callbacks: Sequence[Callable] = (),
+    held_out: Callable[[np.ndarray], float] | None = None,
+    held_out_table: lightgbm.Dataset | None = None,
+) -> lightgbm.Booster:
+    """Boost from `start`; with held-out rows, stop when their loss has not fallen for a while."""
+    import lightgbm
+
+    parameters = _parameters(settings, seed, threads)
+    parameters["objective"] = lambda scores, _: objective(start + scores)
+    extra: dict[str, Any] = {"callbacks": list(callbacks)}
+    if held_out is not None and settings.early_stopping_rounds:
+        parameters["metric"] = "None"
+        extra["valid_sets"] = [held_out_table]
+        extra["feval"] = lambda scores, _: ("held out", held_out(scores), False)
+        stop = lightgbm.early_stopping(settings.early_stopping_rounds, verbose=False)
+        extra["callbacks"].append(stop)
+    return lightgbm.train(parameters, table, settings.n_estimators, **extra)
+
+
+def staged(booster: lightgbm.Booster, X: np.ndarray, start: float, rounds: Sequence[int]) -> np.ndarray:
+    """Scores after some numbers of rounds, (len(rounds), n)."""
+    scores, last = [np.full(len(X), start)], 0
+    for many in rounds:
+        scores.append(scores[-1] + booster.predict(X, start_iteration=last, num_iteration=many - last))
+        last = many
+    return np.array(scores[1:])
+
+
+def _parameters(settings: Settings, seed: int, threads: int) -> dict[str, Any]:
+    return {
+        "learning_rate": settings.learning_rate,
+        "num_leaves": settings.num_leaves,
+        "max_depth": settings.max_depth,
+        "max_bin": settings.max_bin,
+        "min_data_in_leaf": settings.min_child_samples,
+        "min_sum_hessian_in_leaf": 1e-6,  # the loss's own scale is 1/|B|
+        "bagging_fraction": settings.subsample,
+        "bagging_freq": 1,  # without it the fraction does nothing
+        "feature_fraction": settings.colsample_bytree,
+        "feature_pre_filter": False,
+        "seed": seed,
+        "deterministic": True,  # the same trees for any number of threads
+        "force_row_wise": True,
+        "num_threads": threads,
+        "verbosity": -1,
+    }
