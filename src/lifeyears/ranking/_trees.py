@@ -195,7 +195,7 @@ def _parameters(settings: Settings, seed: int, threads: int) -> dict[str, Any]:
         "feature_pre_filter": False,
         "seed": seed,
         "deterministic": True,  # the same trees for any number of threads
-        "force_row_wise": True,
+        "force_col_wise": True,
         "num_threads": threads,
         "verbosity": -1,
     }

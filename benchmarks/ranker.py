@@ -1,0 +1,243 @@
+"""What the ranker gains, on simulated worlds and on public data: writes docs/method_tables.md.
+
+    python benchmarks/ranker.py            # all of it: hours of two cores; finished units are kept and not run again
+    python benchmarks/ranker.py --seeds 2  # fewer cohorts
+
+Worlds: train on 30,000 patients, rank another 30,000, judge by the true expected life of the top of a waitlist of 256.
+The seeds here (2000 on) were not used in the search for the presets (that used 1000).
+Public sets: two halves, each ranked by models of the other, judged by cross-fitted doubly robust waitlist value.
+"""
+
+import os
+
+for library in ("OPENBLAS", "OMP", "MKL", "NUMBA"):
+    os.environ[f"{library}_NUM_THREADS"] = "1"
+
+import argparse
+import json
+import warnings
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+
+import lifeyears as ly
+from lifeyears.data import TablePreprocessor, simulate_registry
+from lifeyears.metrics import policy_value
+from lifeyears.ranking import PRESETS, HybridObjective
+from lifeyears.ranking._trees import YearsTrees, grow, training_table
+
+ROWS, TAU, WAITLIST, FIRST_SEED = 30_000, 20.0, 256, 2000
+WORLDS = ("proportional", "registry", "interactions", "crossing")
+HERE = Path(__file__).parent
+MAIN_ARMS = {
+    "default": {},
+    "paper": {"preset": "paper"},
+    "plain squared error, cross-fitted": {"members": ("years",)},
+}
+LEVERS = {
+    "default, hybrid loss (α .3) in place of squared error": {"alpha": 0.3},
+    "default without hazards": {"members": ("base", "years")},
+    "default without years": {"members": ("base", "hazard")},
+    "default with one phase of life": {"phases": 1},
+    "default with EY labels": {"label": "ey"},
+    "paper with squared error": {"preset": "paper", "alpha": 1.0},
+    "paper with slow small trees": {
+        "preset": "paper",
+        "learning_rate": 0.02,
+        "n_estimators": 600,
+        "num_leaves": 15,
+        "early_stopping_rounds": 0,
+        "validation_fraction": 0.0,
+    },
+    "paper with DR labels": {"preset": "paper", "label": "dr"},
+    "started from Cox, squared error": None,
+}
+PUBLIC = ("support2", "rhc", "flchain", "hdfail", "Framingham", "nwtco", "smarto", "UnempDur", "rott2", "Aids2")
+
+
+def kept(folder: Path, name: str, make) -> list[dict]:
+    """What `make` returns, from the file of an earlier run if there is one."""
+    path = folder / f"{zlib.crc32(name.encode()):08x}.json"
+    if path.exists():
+        return json.loads(path.read_text())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = make()
+    temporary = path.with_suffix(f".{os.getpid()}.tmp")
+    temporary.write_text(json.dumps(found))
+    temporary.replace(path)
+    print(name, [{k: v for k, v in row.items() if k in ("arm", "value")} for row in found], flush=True)
+    return found
+
+
+def world_unit(world: str, seed: int, arm: str, options: dict | None) -> list[dict]:
+    """One arm on one cohort."""
+    train, test = (simulate_registry(ROWS, world, random_state=s) for s in (seed, seed + 500_000))
+    truth = test.truth.expected(TAU)
+    table = TablePreprocessor().fit(train.X)
+    X, new = table.transform(train.X), table.transform(test.X)
+    if arm == "Cox":
+        scores = {"Cox": ly.models.Cox(tau=TAU).fit(X, train.y).predict(new), "ceiling": truth}
+    elif options is None:
+        scores = {arm: from_cox(X, train.y, new)}
+    else:
+        scores = {
+            arm: ly.BootstrappedRanker(tau=TAU, random_state=seed, n_jobs=1, **options).fit(X, train.y).predict(new)
+        }
+    return [
+        {"world": world, "seed": seed, "arm": name, "value": policy_value(truth, score, waitlist=WAITLIST)}
+        for name, score in scores.items()
+    ]
+
+
+def from_cox(X: np.ndarray, y: ly.Outcome, new: np.ndarray) -> np.ndarray:
+    """Squared error on EY labels, boosting from Cox's own years with the default's trees, 200 rounds."""
+    cox = ly.models.Cox(tau=TAU).fit(X, y)
+    labels = ly.relevance.ExpectedYears(cox, tau=TAU).estimate(X, y).values
+    settings = ly.ranking._settings.settings_of("default", {"n_estimators": 200})
+    objective = HybridObjective(labels, 1.0, 1.0, 256)
+    booster = grow(training_table(X, settings, 0), objective, cox.predict(X), settings, 0, threads=1)
+    return cox.predict(new) + YearsTrees(booster, 0.0, 200).predict(new)
+
+
+def worlds(folder: Path, seeds: int, lever_seeds: int, jobs: int) -> pd.DataFrame:
+    """All arms on all cohorts: the main ones first."""
+    units = []
+    for seed in range(FIRST_SEED, FIRST_SEED + seeds):
+        units += [(w, seed, arm, opt) for arm, opt in {"Cox": {}, **MAIN_ARMS}.items() for w in WORLDS]
+    for seed in range(FIRST_SEED, FIRST_SEED + lever_seeds):
+        units += [(w, seed, arm, opt) for arm, opt in LEVERS.items() for w in WORLDS]
+    found = Parallel(n_jobs=jobs, batch_size=1)(
+        delayed(kept)(folder, f"{ROWS} {w} {seed} {arm} {opt} {PRESETS}", lambda u=(w, seed, arm, opt): world_unit(*u))
+        for w, seed, arm, opt in units
+    )
+    return pd.DataFrame([row for rows in found for row in rows])
+
+
+def public_unit(name: str, base: str) -> list[dict]:
+    """Both presets over one base on one public set, against the base: paired differences of waitlist value."""
+    from lifeyears.experiments._truth import five_models
+
+    data = ly.data.load(name)
+    rng = np.random.default_rng(0)
+    rows = np.sort(rng.permutation(len(data))[:8000])
+    X, y, tau = data.X.iloc[rows], data.y[rows], data.horizon
+    half = rng.permutation(len(rows)) % 2
+    scores = {arm: np.empty(len(rows)) for arm in ("base", "paper", "default")}
+    for test in (0, 1):
+        train, held = np.flatnonzero(half != test), np.flatnonzero(half == test)
+        for preset in ("paper", "default"):
+            model = five_models(tau, 0)[base]
+            ranker = ly.BootstrappedRanker(model, tau=tau, preset=preset, random_state=0, n_jobs=1)
+            ranker.fit(X.iloc[train], y[train])
+            scores[preset][held] = ranker.predict(X.iloc[held])
+            scores["base"][held] = ranker.base_.predict(ranker.preprocessor_.transform(X.iloc[held]))
+    matrix = TablePreprocessor().fit_transform(X)
+    judge = ly.relevance.DoublyRobust(
+        ly.models.Cox(alpha=10.0), ly.models.Cox(alpha=10.0), tau=tau, on_violation="clip"
+    )
+    relevance = ly.relevance.cross_fit(judge, matrix, y)
+    waitlist = min(WAITLIST, len(rows) // 20)
+    found = ly.metrics.compare(relevance, scores, k=1, waitlist=waitlist, n_resamples=1000, random_state=0)
+    values = {arm: policy_value(relevance, score, waitlist=waitlist) for arm, score in scores.items()}
+    table = []
+    for preset in ("paper", "default"):
+        row = found.differences.loc[next(pair for pair in found.differences.index if set(pair) == {"base", preset})]
+        sign = 1.0 if row.name[0] == preset else -1.0
+        ends = sorted((sign * row["low"], sign * row["high"]))
+        table.append(
+            {
+                "set": name,
+                "n": len(rows),
+                "tau": tau,
+                "unit": data.unit,
+                "waitlist": waitlist,
+                "base": base,
+                "arm": preset,
+                "base_value": values["base"],
+                "value": sign * row["value"],
+                "low": ends[0],
+                "high": ends[1],
+            }
+        )
+    return table
+
+
+def public(folder: Path, jobs: int) -> pd.DataFrame:
+    units = [(name, base) for base in ("Cox", "KM", "AFT", "DeepSurv", "DeepHit") for name in PUBLIC]
+    found = Parallel(n_jobs=jobs, batch_size=1)(
+        delayed(kept)(folder, f"public {u} {PRESETS}", lambda u=u: public_unit(*u)) for u in units
+    )
+    return pd.DataFrame([row for rows in found for row in rows])
+
+
+def world_tables(found: pd.DataFrame) -> str:
+    """Years against Cox, and the share of the room to the ceiling that is closed, with 95% intervals over cohorts."""
+    from scipy import stats
+
+    wide = found.pivot(index=["world", "seed"], columns="arm", values="value")
+    text = []
+    for arms, title in ((list(MAIN_ARMS), "Presets"), (list(LEVERS), "Levers, one changed at a time")):
+        rows = []
+        for arm in [a for a in arms if a in wide]:
+            row = {"arm": arm}
+            for world in WORLDS:
+                part = wide.loc[world].dropna(subset=[arm])
+                gain, room = part[arm] - part["Cox"], part["ceiling"] - part["Cox"]
+                half = stats.t.ppf(0.975, len(part) - 1) * gain.std() / np.sqrt(len(part)) if len(part) > 1 else np.nan
+                cell = f"{gain.mean():+.3f} ± {half:.3f}"
+                if world != "proportional":
+                    cell += f" ({gain.mean() / room.mean():.0%}, {(gain.mean() - half) / room.mean():.0%} at least)"
+                row[world] = cell
+            rows.append({**row, "cohorts": len(wide[arm].dropna()) // len(WORLDS)})
+        text.append(f"### {title}\n\n{pd.DataFrame(rows).to_markdown(index=False)}\n")
+    head = wide.groupby("world")[["Cox", "ceiling"]].mean().loc[list(WORLDS)].round(2)
+    return f"{head.to_markdown()}\n\n" + "\n".join(text)
+
+
+def public_table(found: pd.DataFrame) -> str:
+    cells = found.assign(
+        cell=[f"{r.value:+.3g} ({r.low:+.3g}, {r.high:+.3g})" for r in found.itertuples()],
+        row=[f"{r.set} (n {r.n:,}, τ {r.tau:.4g} {r.unit}, W {r.waitlist})" for r in found.itertuples()],
+    )
+    wide = cells.pivot(index=["base", "row"], columns="arm", values="cell")
+    wide.insert(
+        0,
+        "base model's value",
+        cells.drop_duplicates(["base", "row"]).set_index(["base", "row"])["base_value"].round(3),
+    )
+    tally = [
+        f"{arm}: better in {(part.value > 0).sum()} of {len(part)}, clearly in {(part.low > 0).sum()}; worse in "
+        f"{(part.value < 0).sum()}, clearly in {(part.high < 0).sum()}"
+        for arm, part in found.groupby("arm")
+    ]
+    return wide.reset_index().to_markdown(index=False) + "\n\n" + "; ".join(tally) + ".\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--lever-seeds", type=int, default=3)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--part", choices=("worlds", "public", "all"), default="all")
+    parser.add_argument("--cache", type=Path, default=HERE / ".ranker")
+    parser.add_argument("--out", type=Path, default=HERE.parent / "docs" / "method_tables.md")
+    options = parser.parse_args()
+    options.cache.mkdir(exist_ok=True)
+    text = ["<!-- made by `python benchmarks/ranker.py` -->\n"]
+    if options.part != "public":
+        text.append(
+            "## Simulated worlds\n\n"
+            + world_tables(worlds(options.cache, options.seeds, options.lever_seeds, options.jobs))
+        )
+    if options.part != "worlds":
+        text.append("## Public data sets\n\n" + public_table(public(options.cache, options.jobs)))
+    options.out.write_text("\n".join(text))
+    print("\n".join(text))
+
+
+if __name__ == "__main__":
+    main()
