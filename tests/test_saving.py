@@ -1,0 +1,154 @@
+"""Saved models: the same predictions to the bit, in another process; anything changed is refused."""
+
+import json
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+from sklearn.pipeline import make_pipeline
+
+import lifeyears as ly
+from lifeyears.saving import ModelFileError
+
+
+@pytest.fixture(scope="module")
+def cohort():
+    d = ly.data.simulate_registry(n=400, random_state=3)
+    return d.X, d.y, ly.data.TablePreprocessor().fit_transform(d.X)
+
+
+SMALL = {"n_estimators": 8, "random_state": 0, "n_jobs": 1}
+MODELS = {
+    "km": lambda: ly.models.KaplanMeier(tau=10),
+    "cox": lambda: ly.models.Cox(alpha=5.0, tau=10),
+    "aft": lambda: ly.models.WeibullAFT(tau=10),
+    "deepsurv": lambda: ly.models.DeepSurv(epochs=2, hidden=(8,), tau=10, random_state=0),
+    "deephit": lambda: ly.models.DeepHit(epochs=2, hidden=(8,), tau=10, random_state=0),
+    "paper": lambda: ly.BootstrappedRanker(ly.models.Cox(alpha=5.0), tau=10, preset="paper", **SMALL),
+    "default": lambda: ly.BootstrappedRanker(ly.models.Cox(alpha=5.0), tau=10, **SMALL),
+    "mlp": lambda: ly.BootstrappedRanker(ly.models.KaplanMeier(), tau=10, preset="paper", second_stage="mlp", **SMALL),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_predictions_are_the_same_to_the_bit(name, cohort, tmp_path):
+    _, y, matrix = cohort
+    model = MODELS[name]().fit(matrix, y)
+    again = ly.load(ly.save(model, tmp_path / "model"))
+    np.testing.assert_array_equal(again.predict(matrix), model.predict(matrix))
+    np.testing.assert_array_equal(again.predict_curves(matrix[:5]).survival, model.predict_curves(matrix[:5]).survival)
+    assert again.get_params()["tau"] == 10
+
+
+def test_in_another_process(cohort, tmp_path):
+    X, y, _ = cohort
+    model = ly.BootstrappedRanker(ly.models.Cox(alpha=5.0), tau=10, **SMALL).fit(X, y)
+    ly.save(model, tmp_path / "model")
+    X.to_pickle(tmp_path / "X.pkl")  # the test's own table, not the model
+    code = (
+        "import sys, numpy as np, pandas as pd, lifeyears as ly\n"
+        "model = ly.load(sys.argv[1] + '/model')\n"
+        "np.save(sys.argv[1] + '/said.npy', model.predict(pd.read_pickle(sys.argv[1] + '/X.pkl')))\n"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
+    np.testing.assert_array_equal(np.load(tmp_path / "said.npy"), model.predict(X))
+
+
+def test_a_pipeline(cohort, tmp_path):
+    X, y, _ = cohort
+    model = make_pipeline(ly.data.TablePreprocessor(), ly.models.Cox(alpha=5.0, tau=10)).fit(X, y)
+    again = ly.load(ly.save(model, tmp_path / "pipeline"))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    assert list(again.named_steps) == list(model.named_steps)
+
+
+@pytest.fixture(scope="module")
+def saved(cohort, tmp_path_factory):
+    X, y, _ = cohort
+    model = ly.BootstrappedRanker(ly.models.Cox(alpha=5.0), tau=10, preset="paper", **SMALL).fit(X, y)
+    return ly.save(model, tmp_path_factory.mktemp("saved") / "model")
+
+
+def test_nothing_in_it_is_a_pickle(saved):
+    with zipfile.ZipFile(saved / "arrays.npz") as arrays:
+        for name in arrays.namelist():
+            array = np.lib.format.read_array(arrays.open(name), allow_pickle=False)  # raises on an object array
+            assert array.dtype != object
+    assert {path.suffix for path in saved.iterdir()} == {".json", ".npz", ".txt", ""}
+    for path in saved.iterdir():
+        assert not path.read_bytes().startswith(b"\x80")  # a pickle's first byte
+
+
+def test_a_thousand_flipped_bits_are_found(saved, tmp_path):
+    rng = np.random.default_rng(0)
+    files = sorted(saved.iterdir())
+    sizes = np.array([path.stat().st_size for path in files])
+    for path in files:
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    for trial in range(1000):
+        # every other trial in one of the small files, which a draw by size would hardly touch
+        file = files[rng.choice(len(files), p=None if trial % 2 else sizes / sizes.sum())]
+        data = bytearray(file.read_bytes())
+        data[rng.integers(len(data))] ^= 1 << int(rng.integers(8))
+        (tmp_path / file.name).write_bytes(data)
+        with pytest.raises(ModelFileError):
+            ly.load(tmp_path)
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    ly.load(tmp_path)
+
+
+def rewritten(saved, folder, change):
+    """A copy whose model.json is changed and whose checksums fit: a forger's file."""
+    import hashlib
+
+    folder.mkdir()
+    content = json.loads((saved / "model.json").read_text())
+    change(content)
+    files = {path.name: path.read_bytes() for path in saved.iterdir() if path.name != "SHA256SUMS"}
+    files["model.json"] = json.dumps(content).encode()
+    sums = "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in sorted(files.items()))
+    for name, data in {**files, "SHA256SUMS": sums.encode()}.items():
+        (folder / name).write_bytes(data)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda c: c.update(schema=99), "update lifeyears"),
+        (lambda c: c.update(format="other"), "holds no model"),
+        (lambda c: c.update(model={"class": "os.system", "state": {}}), "does not save"),
+        (lambda c: c.update(model={"class": "Cox", "state": {"__class__": "x"}}), "cannot have"),
+        (lambda c: c.update(model={"eval": "1"}), "unknown"),
+        (lambda c: c.update(model={"array": "missing"}), "not a model"),
+        (lambda c: c.pop("model"), "not a model"),
+    ],
+)
+def test_a_forged_file_is_refused(change, words, saved, tmp_path):
+    with pytest.raises(ModelFileError, match=words):
+        ly.load(rewritten(saved, tmp_path / "forged", change))
+
+
+def test_other_things_are_refused(saved, tmp_path):
+    with pytest.raises(ModelFileError, match="not a folder"):
+        ly.load(tmp_path / "nothing")
+    with pytest.raises(ModelFileError, match="SHA256SUMS is missing"):
+        ly.load(tmp_path)
+    with pytest.raises(FileExistsError, match="overwrite=True"):
+        ly.save(ly.load(saved), saved)
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(FileExistsError, match="no saved model"):
+        ly.save(ly.load(saved), tmp_path / "mine", overwrite=True)
+    with pytest.raises(TypeError, match="without pickle"):
+        ly.save(ly.models.wrap(lambda X: (np.ones(1), np.ones((len(X), 1)))), tmp_path / "foreign")
+    assert not (tmp_path / "foreign").exists()
+
+
+def test_overwriting_replaces_whole(saved, cohort, tmp_path):
+    _, y, matrix = cohort
+    ly.save(ly.models.KaplanMeier(tau=10).fit(matrix, y), tmp_path / "m")
+    ly.save(ly.models.KaplanMeier(tau=5).fit(matrix, y), tmp_path / "m", overwrite=True)
+    assert ly.load(tmp_path / "m").tau_ == 5
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
