@@ -39,7 +39,7 @@ def numeric(model):
         return cls.score(self, X, outcome(y))
 
     takes_weights = "sample_weight" in inspect.signature(cls.fit).parameters
-    name = f"Numeric{cls.__name__}"
+    name = f"Numeric{cls.__name__}{getattr(model, 'preset', '').title()}"
     members = {"fit": fit_weighted if takes_weights else fit, "score": score, "__module__": __name__}
     globals()[name] = type(name, (cls,), members)  # by name in this module, so that it can be pickled
     return globals()[name](**model.get_params())
@@ -53,6 +53,8 @@ ESTIMATORS = [
     numeric(DeepSurv(**DEEP)),
     numeric(DeepHit(bins=5, **DEEP)),
     TablePreprocessor(),
+    numeric(ly.BootstrappedRanker(n_estimators=4, random_state=0, n_jobs=1)),
+    numeric(ly.BootstrappedRanker(preset="paper", n_estimators=4, random_state=0, n_jobs=1)),
 ]
 EXPECTED_FAILURES: dict[str, dict[str, str]] = {}
 

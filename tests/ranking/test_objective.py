@@ -1,5 +1,7 @@
 """The hybrid loss against finite differences of the loss as the paper writes it, and the kernel against plain loops."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -32,7 +34,7 @@ def paper_loss(f, y, alpha, margin, ranks, gains=None):
 def loop_twin(f, y, gains, starts, margin):
     """The kernel in plain loops and float64."""
     gradient, hessian = np.zeros(len(f)), np.zeros(len(f))
-    for start, stop in zip(starts[:-1], starts[1:], strict=True):
+    for start, stop in itertools.pairwise(starts):
         rows = range(start, stop)
         discount = 1 / np.log2(ranks_of(f[start:stop]) + 1)
         ideal = (np.sort(gains[start:stop])[::-1] / np.log2(np.arange(2, stop - start + 2))).sum()
@@ -92,7 +94,7 @@ def test_labels_and_gains_may_differ():
         assert gradient[i] == pytest.approx(float((up - down) / (2 * h)), rel=1e-6, abs=1e-8)
 
 
-@pytest.mark.parametrize("n, size", [(700, 256), (256, 256), (90, 16), (5, 2), (1, 256)])
+@pytest.mark.parametrize(("n", "size"), [(700, 256), (256, 256), (90, 16), (5, 2), (1, 256)])
 def test_float32_kernel_equals_its_loop_twin_with_ties(n, size):
     rng = np.random.default_rng(n)
     f = (np.round(8 * rng.normal(size=n)) / 8).astype(np.float32)  # tied scores, no difference at the margin
@@ -120,13 +122,16 @@ def test_a_group_without_worth_has_no_ranking_loss():
     gradient, hessian = pair_sums(
         np.arange(8, dtype=np.float32), zero, zero, np.array([0, 8]), 1 / np.log2(np.arange(2, 10)), 1.0
     )
-    assert not gradient.any() and not hessian.any()
+    assert not gradient.any()
+    assert not hessian.any()
 
 
-@pytest.mark.parametrize("n, size", [(1, 256), (255, 256), (256, 256), (257, 256), (10_000, 256), (7, 3)])
+@pytest.mark.parametrize(("n", "size"), [(1, 256), (255, 256), (256, 256), (257, 256), (10_000, 256), (7, 3)])
 def test_groups_are_of_nearly_equal_size(n, size):
     sizes = np.diff(group_starts(n, size))
-    assert sizes.sum() == n and sizes.max() <= size and np.ptp(sizes) <= 1
+    assert sizes.sum() == n
+    assert sizes.max() <= size
+    assert np.ptp(sizes) <= 1
 
 
 def test_groups_are_redrawn_and_seeded():

@@ -43,7 +43,7 @@ class Grown:
 
 def stages(rounds: int) -> np.ndarray:
     """Numbers of rounds among which the best is chosen."""
-    return np.unique(np.linspace(0, rounds, STAGES + 1).round().astype(int)[1:])
+    return np.unique(np.linspace(0, rounds, STAGES + 1)[1:].round().clip(min=1).astype(int))
 
 
 def grow_years(

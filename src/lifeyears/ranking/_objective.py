@@ -47,8 +47,8 @@ class HybridObjective:
         precision: type = np.float32,
     ) -> None:
         self.labels = np.asarray(labels, dtype=np.float64)
-        self.gains = (self.labels if gains is None else np.asarray(gains)).astype(precision)
-        self.order_by = self.labels.astype(precision)
+        self.gains: np.ndarray = (self.labels if gains is None else np.asarray(gains)).astype(precision)
+        self.order_by: np.ndarray = self.labels.astype(precision)
         self.alpha, self.margin, self.threads, self.weights = alpha, margin, threads, weights
         self.rng = np.random.default_rng(random_state)
         self.starts = group_starts(len(labels), group_size)

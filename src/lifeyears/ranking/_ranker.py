@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -226,6 +227,8 @@ class BootstrappedRanker(BaseEstimator):
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         settings = self._settings()
         matrix = self._training_matrix(X)
+        if len(matrix) < 2:
+            raise ValueError(f"{type(self).__name__} needs at least two rows to rank; got n_samples = 1")
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self.notes_: list[str] = []
         with one_thread():
@@ -306,7 +309,6 @@ class BootstrappedRanker(BaseEstimator):
         else:
             member = self._one_booster(X, labels.values, gains, train, held_out, settings, seed)
         self.members_ = {"years": [member]}
-        self.held_out_ = self.held_out_outcomes_ = None
         outcomes = np.empty(0)
         if len(held_out) >= 50:
             judge = label_estimator("dr", self.base_, self._new_censoring(X, y), self.tau_)
@@ -342,7 +344,6 @@ class BootstrappedRanker(BaseEstimator):
         if splits is None:
             labels = self._labels(X, y, settings, seed)
             self.pseudo_labels_, self.members_ = labels.values, {}
-            self.held_out_ = self.held_out_outcomes_ = None
             self._finish(labels, {"base": 1.0}, 0.0, np.empty(0), np.empty(0, int), np.empty(0), len(y))
             return
         base_said, outcomes, labels = self._judge_base(X, y, settings, splits)
@@ -363,7 +364,7 @@ class BootstrappedRanker(BaseEstimator):
         self.pseudo_labels_ = relevance
         folds = min(settings.folds, len(X) // 4)
         rows = np.arange(len(X))
-        splits = list(KFold(folds, shuffle=True, random_state=seed).split(X)) if folds > 1 else [(rows, rows)]
+        splits = tuple(KFold(folds, shuffle=True, random_state=seed).split(X)) if folds > 1 else ((rows, rows),)
         grown = self._grow(X, None, relevance, splits, settings, seed)
         weighing = weigh(grown, splits, None, relevance)
         self._keep(weighing, grown, None, relevance if folds > 1 else np.empty(0))
@@ -408,7 +409,7 @@ class BootstrappedRanker(BaseEstimator):
                 for k, (train, _) in enumerate(self._shown(splits, "network"))
             ]
             return [
-                {"years": Grown(fit.predict(X[test])[None], lambda stage, fit=fit: fit)}
+                {"years": Grown(fit.predict(X[test])[None], partial(_itself, fit))}
                 for fit, (_, test) in zip(fits, splits, strict=True)
             ]
         jobs = (
@@ -448,10 +449,8 @@ class BootstrappedRanker(BaseEstimator):
         self.calibration_map_ = (
             CalibrationMap.fit(scores, outcomes, self.tau_) if enough and survival else CalibrationMap.identity()
         )
-        self.held_out_ = self.held_out_outcomes_ = None
-        if enough:
-            self.held_out_, self.held_out_outcomes_ = np.full(n, np.nan), np.full(n, np.nan)
-            self.held_out_[rows], self.held_out_outcomes_[rows] = self.calibration_map_(scores), outcomes
+        self.held_out_ = _scattered(self.calibration_map_(scores), rows, n) if enough else None
+        self.held_out_outcomes_ = _scattered(outcomes, rows, n) if enough else None
         self.report_ = RankerReport(
             labels=labels,
             weights=weights,
@@ -602,6 +601,18 @@ class BootstrappedRanker(BaseEstimator):
         tags.input_tags.string = True
         tags.non_deterministic = self.random_state is None
         return tags
+
+
+def _itself(member: Any, stage: int) -> Any:
+    """A network has one stage."""
+    return member
+
+
+def _scattered(values: np.ndarray, rows: np.ndarray, n: int) -> np.ndarray:
+    """Values in their rows, NaN elsewhere."""
+    whole = np.full(n, np.nan)
+    whole[rows] = values
+    return whole
 
 
 def _is_relevance(y: Any) -> bool:

@@ -172,7 +172,7 @@ def grow(
     return lightgbm.train(parameters, table, settings.n_estimators, **extra)
 
 
-def staged(booster: lightgbm.Booster, X: np.ndarray, start: float, rounds: Sequence[int]) -> np.ndarray:
+def staged(booster: lightgbm.Booster, X: np.ndarray, start: float, rounds: np.ndarray) -> np.ndarray:
     """Scores after some numbers of rounds, (len(rounds), n)."""
     scores, last = [np.full(len(X), start)], 0
     for many in rounds:
