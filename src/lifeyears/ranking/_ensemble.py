@@ -7,7 +7,7 @@ member's fits are averaged: the top of a list is where a single fit's noise ends
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -35,10 +35,10 @@ STAGES = 12
 
 @dataclass(frozen=True, eq=False)
 class Grown:
-    """One member grown on one fold: what it says of the rows left out, after each stage, and the member at a stage."""
+    """One member grown on one fold: what it says of the rows left out after each stage, and the member at each."""
 
     held_out: np.ndarray
-    at_stage: Callable[[int], Any]
+    stages: list[Any]
 
 
 def stages(rounds: int) -> np.ndarray:
@@ -54,7 +54,7 @@ def grow_years(
     objective = HybridObjective(labels, settings.alpha, settings.margin, settings.group_size, seed, gains)
     booster = grow(table, objective, centre, settings, seed, threads=1)
     rounds = stages(settings.n_estimators)
-    return Grown(staged(booster, new, centre, rounds), lambda stage: YearsTrees(booster, centre, int(rounds[stage])))
+    return Grown(staged(booster, new, centre, rounds), [YearsTrees(booster, centre, int(many)) for many in rounds])
 
 
 def grow_hazard(
@@ -76,7 +76,7 @@ def grow_hazard(
             phases[stage].append(Phase.of(booster, objective, trained[stage], float(stop - start)))
             scores[stage].append(said[stage])
     held_out = np.array([years_of(phases[stage], scores[stage]) for stage in range(len(rounds))])
-    return Grown(held_out, lambda stage: HazardTrees(tuple(phases[stage]), int(rounds[stage])))
+    return Grown(held_out, [HazardTrees(tuple(made), int(many)) for made, many in zip(phases, rounds, strict=True)])
 
 
 def phase_edges(y: Outcome, tau: float, phases: int) -> np.ndarray:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     import lightgbm
 
 WAITLIST = 256
+WORTH_A_PROCESS = 5000  # rows: below, starting workers takes longer than the trees
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +123,7 @@ class BootstrappedRanker(BaseEstimator):
         fallen for so many rounds.
     random_state : int, RandomState or None
     n_jobs : int, optional
-        Folds at once (threads); None means all cores, or one inside a worker process. It does not change the result.
+        Folds at once (processes, from 5,000 rows on); None means all cores, or one inside a worker process. It does not change the result.
     verbose : bool
         Show progress.
 
@@ -409,21 +409,22 @@ class BootstrappedRanker(BaseEstimator):
                 for k, (train, _) in enumerate(self._shown(splits, "network"))
             ]
             return [
-                {"years": Grown(fit.predict(X[test])[None], partial(_itself, fit))}
-                for fit, (_, test) in zip(fits, splits, strict=True)
+                {"years": Grown(fit.predict(X[test])[None], [fit])} for fit, (_, test) in zip(fits, splits, strict=True)
             ]
         jobs = (
             delayed(grow_fold)(X, y, labels, gains, train, test, settings, self.tau_, seed + k)
             for k, (train, test) in enumerate(splits)
         )
-        running = Parallel(n_jobs=self._threads(), prefer="threads", return_as="generator")(jobs)
+        # processes, not threads: LightGBM keeps its number of threads in one place for all
+        workers = min(self._threads(), len(splits)) if len(X) >= WORTH_A_PROCESS else 1
+        running = Parallel(n_jobs=workers, return_as="generator")(jobs)
         return list(self._shown(running, "trees", len(splits)))
 
     def _keep(
         self, weighing: Weighing, grown: list[dict[str, Grown]], labels: PseudoLabels | None, outcomes: np.ndarray
     ) -> None:
         self.members_ = {
-            name: [fold[name].at_stage(stage) for fold in grown]
+            name: [fold[name].stages[stage] for fold in grown]
             for name, stage in weighing.stage.items()
             if weighing.weights[name] > 0
         }
@@ -601,11 +602,6 @@ class BootstrappedRanker(BaseEstimator):
         tags.input_tags.string = True
         tags.non_deterministic = self.random_state is None
         return tags
-
-
-def _itself(member: Any, stage: int) -> Any:
-    """A network has one stage."""
-    return member
 
 
 def _scattered(values: np.ndarray, rows: np.ndarray, n: int) -> np.ndarray:

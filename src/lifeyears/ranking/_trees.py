@@ -176,7 +176,7 @@ def staged(booster: lightgbm.Booster, X: np.ndarray, start: float, rounds: np.nd
     """Scores after some numbers of rounds, (len(rounds), n)."""
     scores, last = [np.full(len(X), start)], 0
     for many in rounds:
-        scores.append(scores[-1] + booster.predict(X, start_iteration=last, num_iteration=many - last))
+        scores.append(scores[-1] + booster.predict(X, start_iteration=last, num_iteration=many - last, num_threads=1))
         last = many
     return np.array(scores[1:])
 
