@@ -63,13 +63,15 @@ def kept(folder: Path, name: str, make) -> list[dict]:
     path = folder / f"{zlib.crc32(name.encode()):08x}.json"
     if path.exists():
         return json.loads(path.read_text())
+    if make is None:
+        return []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = make()
     temporary = path.with_suffix(f".{os.getpid()}.tmp")
     temporary.write_text(json.dumps(found))
     temporary.replace(path)
-    print(name, [{k: v for k, v in row.items() if k in ("arm", "value")} for row in found], flush=True)
+    print(name.split("{")[0], [round(row["value"], 3) for row in found], flush=True)
     return found
 
 
@@ -105,13 +107,18 @@ def from_cox(X: np.ndarray, y: ly.Outcome, new: np.ndarray) -> np.ndarray:
 
 def worlds(folder: Path, seeds: int, lever_seeds: int, jobs: int) -> pd.DataFrame:
     """All arms on all cohorts: the main ones first."""
-    units = []
-    for seed in range(FIRST_SEED, FIRST_SEED + seeds):
-        units += [(w, seed, arm, opt) for arm, opt in {"Cox": {}, **MAIN_ARMS}.items() for w in WORLDS]
-    for seed in range(FIRST_SEED, FIRST_SEED + lever_seeds):
-        units += [(w, seed, arm, opt) for arm, opt in LEVERS.items() for w in WORLDS]
-    found = Parallel(n_jobs=jobs, batch_size=1)(
-        delayed(kept)(folder, f"{ROWS} {w} {seed} {arm} {opt} {PRESETS}", lambda u=(w, seed, arm, opt): world_unit(*u))
+    units = [
+        (world, seed, arm, options)
+        for arm, options in {"Cox": {}, **MAIN_ARMS, **LEVERS}.items()
+        for seed in range(FIRST_SEED, FIRST_SEED + (lever_seeds if arm in LEVERS else seeds))
+        for world in WORLDS
+    ]
+    found = Parallel(n_jobs=max(jobs, 1), batch_size=1)(
+        delayed(kept)(
+            folder,
+            f"{ROWS} {w} {seed} {arm} {opt} {PRESETS}",
+            (lambda u=(w, seed, arm, opt): world_unit(*u)) if jobs else None,
+        )
         for w, seed, arm, opt in units
     )
     return pd.DataFrame([row for rows in found for row in rows])
@@ -168,8 +175,8 @@ def public_unit(name: str, base: str) -> list[dict]:
 
 def public(folder: Path, jobs: int) -> pd.DataFrame:
     units = [(name, base) for base in ("Cox", "KM", "AFT", "DeepSurv", "DeepHit") for name in PUBLIC]
-    found = Parallel(n_jobs=jobs, batch_size=1)(
-        delayed(kept)(folder, f"public {u} {PRESETS}", lambda u=u: public_unit(*u)) for u in units
+    found = Parallel(n_jobs=max(jobs, 1), batch_size=1)(
+        delayed(kept)(folder, f"public {u} {PRESETS}", (lambda u=u: public_unit(*u)) if jobs else None) for u in units
     )
     return pd.DataFrame([row for rows in found for row in rows])
 
@@ -178,7 +185,7 @@ def world_tables(found: pd.DataFrame) -> str:
     """Years against Cox, and the share of the room to the ceiling that is closed, with 95% intervals over cohorts."""
     from scipy import stats
 
-    wide = found.pivot(index=["world", "seed"], columns="arm", values="value")
+    wide = found.pivot(index=["world", "seed"], columns="arm", values="value").dropna(subset=["Cox"])
     text = []
     for arms, title in ((list(MAIN_ARMS), "Presets"), (list(LEVERS), "Levers, one changed at a time")):
         rows = []
@@ -221,7 +228,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--lever-seeds", type=int, default=3)
-    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--jobs", type=int, default=2, help="0: tables of what is finished, nothing is run")
     parser.add_argument("--part", choices=("worlds", "public", "all"), default="all")
     parser.add_argument("--cache", type=Path, default=HERE / ".ranker")
     parser.add_argument("--out", type=Path, default=HERE.parent / "docs" / "method_tables.md")
