@@ -4,7 +4,7 @@ from ._explain import Explanation
 from ._labels import PseudoLabels
 from ._objective import HybridLoss, HybridObjective
 from ._ranker import BootstrappedRanker, RankerReport
-from ._settings import PRESETS, Settings
+from ._settings import PRESETS, Settings, settings_of
 
 __all__ = [
     "PRESETS",
@@ -15,4 +15,5 @@ __all__ = [
     "PseudoLabels",
     "RankerReport",
     "Settings",
+    "settings_of",
 ]

@@ -123,7 +123,8 @@ class BootstrappedRanker(BaseEstimator):
         fallen for so many rounds.
     random_state : int, RandomState or None
     n_jobs : int, optional
-        Folds at once (processes, from 5,000 rows on); None means all cores, or one inside a worker process. It does not change the result.
+        Folds at once (processes, from 5,000 rows on); None means all cores, or one inside a worker process. It does not
+        change the result.
     verbose : bool
         Show progress.
 
