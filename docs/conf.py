@@ -19,5 +19,5 @@ myst_heading_anchors = 3
 autosummary_generate = True
 autodoc_typehints = "none"
 napoleon_google_docstring = False
-exclude_patterns = ["_build", "estimators_tables.md"]
+exclude_patterns = ["_build", "estimators_tables.md", "method_tables.md"]
 suppress_warnings = ["myst.xref_missing"]
