@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from . import datasets, demo, version
+from . import compare, datasets, demo, reproduce, status, version
 
 # What a wrong request raises; anything else (a full disk, a singular matrix, a bug) is the work that failed.
 REQUEST_ERRORS = (ValueError, FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError, ImportError)
@@ -23,7 +23,10 @@ app = typer.Typer(
     epilog="Research use only. Set LIFEYEARS_TRACEBACK=1 to see where an error came from.",
 )
 app.command("demo")(demo.command)
+app.command("reproduce")(reproduce.command)
+app.command("compare")(compare.command)
 app.command("datasets")(datasets.command)
+app.command("status")(status.command)
 app.command("version")(version.command)
 
 

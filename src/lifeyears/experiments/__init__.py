@@ -1,14 +1,21 @@
-"""Models against each other, on data with known truth and without."""
+"""Models against each other: the paper's protocols, on data with known truth and without."""
 
 from ._estimator_bench import EstimatorBench, estimator_bench
+from ._plan import Plan
 from ._registry_check import RegistryCheck, registry_check
+from ._results import Run
+from ._runner import run, status
 from ._truth import TruthComparison, compare_on_truth
 
 __all__ = [
     "EstimatorBench",
+    "Plan",
     "RegistryCheck",
+    "Run",
     "TruthComparison",
     "compare_on_truth",
     "estimator_bench",
     "registry_check",
+    "run",
+    "status",
 ]

@@ -1,0 +1,91 @@
+"""`lifeyears compare`: which model should drive allocation on this data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+def command(
+    data: Annotated[str, typer.Argument(help="A file, a STAR folder, or the name of a data set.")],
+    time: Annotated[str | None, typer.Option(help="The column of the observed time.")] = None,
+    event: Annotated[str | None, typer.Option(help="The column of the event.")] = None,
+    horizon: Annotated[float | None, typer.Option(help="τ, in the unit of the times; suggested from the data.")] = None,
+    drop: Annotated[str | None, typer.Option(help="Columns to leave out, by commas.")] = None,
+    models: Annotated[str | None, typer.Option(help="Base models, by commas (all five unless given).")] = None,
+    waitlist: Annotated[
+        int | None, typer.Option(help="Candidates on a list (256, fewer on small data).", min=1)
+    ] = None,
+    iterations: Annotated[int | None, typer.Option(help="Of the cross-validation (1).", min=1)] = None,
+    folds: Annotated[int | None, typer.Option(help="Of each iteration (5).", min=2)] = None,
+    rows: Annotated[int | None, typer.Option(help="Use so many rows, drawn at random.", min=100)] = None,
+    config: Annotated[Path | None, typer.Option(help="A TOML file with any of these options.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The run's folder (comparison-NAME unless given).")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Units at once; one a core unless given.")] = None,
+    dask: Annotated[str | None, typer.Option(help="A Dask scheduler (tcp://…), or local:2.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of everything (0).", min=0)] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
+) -> None:
+    """Compare survival models, and their rankers, by what an allocation gains from them.
+
+    Examples: lifeyears compare support2; lifeyears compare my.csv --time years --event died --drop patient_id
+    """
+    from ..experiments._plan import MODELS
+    from ._data import named_data
+    from ._runs import all_cores, named, plan_only, run_and_show
+
+    given: dict[str, Any] = {
+        "time": time,
+        "event": event,
+        "horizon": horizon,
+        "drop": drop,
+        "models": models,
+        "waitlist": waitlist,
+        "iterations": iterations,
+        "folds": folds,
+        "rows": rows,
+        "seed": seed,
+        "jobs": jobs,
+    }
+    asked = _with_config(given, config)
+    jobs = all_cores(asked["jobs"])
+    seed = asked["seed"] or 0
+    found = named_data(data, asked["time"], asked["event"], asked["drop"], asked["horizon"], asked["rows"], seed)
+    if found.report is not None and not dry_run:
+        print(found.report)
+    folds = asked["folds"] or 5
+    bases = named(asked["models"] or ",".join(MODELS), MODELS, "--models")
+    options = {
+        "iterations": asked["iterations"] or 1,
+        "folds": folds,
+        "tau": float(found.horizon),
+        "models": bases,
+        "default_over": tuple(model for model in bases if model == "Cox") or bases[:1],
+        "waitlist": asked["waitlist"] or max(2, min(256, len(found) // folds // 8)),
+        "seed": seed,
+    }
+    if dry_run:
+        plan_only("full", found, jobs, **options)
+        return
+    made = run_and_show("full", found, out or Path(f"comparison-{found.name}"), jobs, dask, **options)
+    used = made.summary["waitlist"]
+    if asked["waitlist"] is None and used["used"] < 256:
+        print(f"Waitlists of {used['used']}, not 256: a test fold has {min(len(u.rows) for u in made.units)} rows.")
+
+
+def _with_config(given: dict[str, Any], path: Path | None) -> dict[str, Any]:
+    """Options of a file, beneath those of the command line."""
+    if path is None:
+        return given
+    import tomllib
+
+    try:
+        found = tomllib.loads(path.read_text())
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{path} is not TOML: {error}") from None
+    unknown = sorted(set(found) - set(given))
+    if unknown:
+        raise ValueError(f"{path} has {', '.join(unknown)}; known are {', '.join(given)}")
+    return {name: value if value is not None else found.get(name) for name, value in given.items()}

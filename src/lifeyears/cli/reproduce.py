@@ -1,0 +1,73 @@
+"""`lifeyears reproduce`: the paper's experiments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def command(
+    protocol: Annotated[str, typer.Argument(help="artificial (section 6.1), full (section 6.2) or all.")] = "all",
+    data: Annotated[
+        str, typer.Option(help="registry (simulated), a data set's name, or a file or STAR folder.")
+    ] = "registry",
+    time: Annotated[str | None, typer.Option(help="With a file: the column of the observed time.")] = None,
+    event: Annotated[str | None, typer.Option(help="With a file: the column of the event.")] = None,
+    rows: Annotated[int | None, typer.Option(help="Rows to use (registry: 60,055 unless given).", min=200)] = None,
+    iterations: Annotated[int, typer.Option(help="Of the cross-validation.", min=1)] = 5,
+    folds: Annotated[int, typer.Option(help="Of each iteration.", min=2)] = 5,
+    models: Annotated[str, typer.Option(help="Base models, by commas.")] = "KM,Cox,AFT,DeepSurv,DeepHit",
+    default_over: Annotated[
+        str, typer.Option(help="Base models that also get the default preset; none for none.")
+    ] = "Cox",
+    horizon: Annotated[float | None, typer.Option(help="τ (20 for the registry, else the data's).")] = None,
+    epochs: Annotated[int, typer.Option(help="Of the deep models, at most.", min=1)] = 75,
+    censoring: Annotated[str, typer.Option(help="Artificial: paper (C ~ U[0, T*]) or independent.")] = "paper",
+    era: Annotated[
+        str, typer.Option(help="keep, drop (no era columns) or within (waitlists within a decade).")
+    ] = "keep",
+    split: Annotated[str, typer.Option(help="random, temporal or centre.")] = "random",
+    waitlist: Annotated[int, typer.Option(help="Candidates on a list.", min=1)] = 256,
+    out: Annotated[Path, typer.Option(help="The run's folder; a run begun there goes on.")] = Path("reproduction"),
+    jobs: Annotated[int | None, typer.Option(help="Units at once; one a core unless given.")] = None,
+    dask: Annotated[str | None, typer.Option(help="A Dask scheduler (tcp://…), or local:2.")] = None,
+    seed: Annotated[int, typer.Option(help="Of everything.", min=0)] = 0,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
+) -> None:
+    """Rerun the paper's experiments: every table, every figure.
+
+    Example: lifeyears reproduce all --rows 6000 --iterations 1 --out reproduction
+    """
+    from ..experiments._plan import MODELS
+    from ._data import named_data
+    from ._runs import all_cores, named, plan_only, run_and_show
+
+    chosen = ("artificial", "full") if protocol == "all" else (protocol,)
+    if protocol not in ("artificial", "full", "all"):
+        raise ValueError(f"the protocol is artificial, full or all; got {protocol!r}")
+    jobs = all_cores(jobs)
+    found = named_data(data, time, event, rows=rows, horizon=horizon, seed=seed)
+    tau = horizon if horizon is not None else 20.0 if data == "registry" else found.horizon
+    bases = named(models, MODELS, "--models")
+    options = {
+        "iterations": iterations,
+        "folds": folds,
+        "tau": tau,
+        "models": bases,
+        "default_over": ()
+        if default_over == "none"
+        else tuple(m for m in named(default_over, MODELS, "--default-over") if m in bases),
+        "epochs": epochs,
+        "censoring": censoring,
+        "era": era,
+        "split": split,
+        "waitlist": waitlist,
+        "seed": seed,
+    }
+    for each in chosen:
+        if dry_run:
+            plan_only(each, found, jobs, **options)
+        else:
+            run_and_show(each, found, out / each, jobs, dask, **options)

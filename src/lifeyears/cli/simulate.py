@@ -1,0 +1,137 @@
+"""`lifeyears simulate`: policies compared on a simulated waiting list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from ..simulation import Config
+
+# Measured on one core: seconds of work of a policy-year at US size, to score a candidate by a model, to draw one.
+POLICY_YEAR, SCORING, FITTING = 0.25, 1.5e-4, 20.0
+
+
+def command(
+    config: Annotated[
+        Path | None, typer.Argument(help="What to simulate: a YAML, JSON or TOML file; without it, the US heart list.")
+    ] = None,
+    years: Annotated[float | None, typer.Option(help="Years to simulate (10 unless given).")] = None,
+    replicates: Annotated[int | None, typer.Option(help="How many times (20 unless given).")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Replicates at once (all cores unless given).", min=1)] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed; it decides everything (0 unless given).", min=0)] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for summary.json and the tables as CSV.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and for how long.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only the US policy, beside the published figures of 2022.")
+    ] = False,
+) -> int:
+    """Simulate a heart waiting list under several policies and compare them.
+
+    Examples: lifeyears simulate --years 2 --replicates 4; lifeyears simulate my.yaml --out run;
+    lifeyears simulate --check
+    """
+    from ..simulation._output import checked_folder
+    from ..simulation._simulate import as_config
+
+    chosen = as_config(config)
+    if check and config is None and replicates is None:
+        replicates = 8
+    chosen = chosen.changed(
+        policies=["us_status"] if check else None, years=years, replicates=replicates, random_state=seed
+    )
+    if out is not None:
+        checked_folder(out)
+    if dry_run:
+        print(_plan(chosen, jobs, out))
+        return 0
+    return _check(chosen, jobs, out) if check else _compare(chosen, jobs, out)
+
+
+def _compare(config: Config, jobs: int | None, out: Path | None) -> int:
+    from ..simulation import simulate
+    from ._tables import show
+
+    with _progress(config.replicates) as progress:
+        result = simulate(config=config, n_jobs=jobs, progress=progress)
+    title = f"{config.years:g} years, {config.replicates} replicates (low and high: all tables, with --out)"
+    show(result.wide().reset_index(), title=title, digits=2)
+    differences = result.differences.reset_index()
+    main = differences[differences["measure"].isin(result.wide().columns)]
+    if len(main):
+        show(main, title=f"Paired differences against {config.reference}, 95% Monte Carlo intervals", digits=2)
+    print(result.reading())
+    _write(result, out)
+    return 0
+
+
+def _check(config: Config, jobs: int | None, out: Path | None) -> int:
+    from ..simulation import steady_state
+    from ._tables import show
+
+    with _progress(config.replicates) as progress:
+        found = steady_state(config, n_jobs=jobs, progress=progress)
+    table = found.table.assign(
+        within=found.table["within"].map({True: "yes", False: "no"}),
+        promised=found.table["promised"].map({True: "yes", False: "no"}),
+    )
+    show(table, title="The US policy in the simulated world beside published figures (difference in %)", digits=1)
+    print(found.verdict)
+    _write(found.simulation, out)
+    return 0 if found.holds else 1
+
+
+def _write(result: Any, out: Path | None) -> None:
+    from ..simulation import write_run
+
+    if out is not None:
+        files = write_run(result, out)
+        print(f"written: {', '.join(str(file) for file in files)}")
+
+
+def _plan(config: Config, jobs: int | None, out: Path | None) -> str:
+    """What would be done, in words."""
+    from joblib import cpu_count
+
+    world, workers = config.world, jobs or cpu_count()
+    names = [policy.name for policy in config.policies]
+    models = {str(policy.model) for policy in config.policies if policy.order == "model" and not policy.knows}
+    size = max(world.donors_per_year / 4170, 0.02)
+    span = config.years + world.burn_in_years
+    one = size * POLICY_YEAR * (len(names) * config.years + world.burn_in_years) + 2
+    one += len(models) * world.listed_per_year * span * SCORING
+    seconds = FITTING * len(models) + one * config.replicates / min(workers, config.replicates)
+    return (
+        f"would simulate {len(names)} policies ({', '.join(names)}) for {config.years:g} years after a burn-in of "
+        f"{world.burn_in_years:g}, {config.replicates} times, {world.listed_per_year:,.0f} candidates and "
+        f"{world.donors_per_year:,.0f} hearts a year, seed {config.random_state}, {workers} at once\n"
+        f"models fitted at the start: {', '.join(sorted(models)) or 'none'}\n"
+        f"about {max(seconds / 60, 0.1):.1f} minutes; "
+        + (f"summary.json and tables to {out}" if out else "nothing is written without --out")
+    )
+
+
+@contextmanager
+def _progress(replicates: int) -> Iterator[Any]:
+    """A bar on a terminal, plain lines elsewhere; both on stderr."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda message: console.print(message, highlight=False, soft_wrap=True)
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("beginning", total=replicates)
+
+        def tell(message: str) -> None:
+            done = int(message.split()[1]) if message.startswith("replicate ") else None
+            bar.update(task, description=message, completed=done)
+
+        yield tell

@@ -1,0 +1,101 @@
+"""What a run is to do: the protocol and its options, fixed before anything is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+MODELS = ("KM", "Cox", "AFT", "DeepSurv", "DeepHit")
+KS = (1, 5, 10, 50, 100)
+FRAMEWORKS = ("standard", "ranker", "default")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The options of a run; two runs with equal plans on equal data end in equal bytes.
+
+    Attributes
+    ----------
+    protocol : {"artificial", "full"}
+        Section 6.1: events only, censored artificially, judged by the truth. Section 6.2: the data as they are, judged
+        by estimates.
+    iterations, folds : int
+    tau : float
+        Horizon of labels and estimates. Table 1's relevance is the unrestricted T*.
+    models : base models, by name
+    default_over : base models that also get a row with ``preset="default"``
+    seed : int
+    waitlist : int
+        Candidates on the lists of our own measures.
+    epochs : int
+        Of the deep models, at most.
+    censored_share : float
+        Of the artificial protocol.
+    censoring : {"paper", "independent"}
+        C ~ U[0, T*], which depends on T*, or a censoring time independent of it, of the same share.
+    era : {"keep", "drop", "within"}
+        Era columns are kept, or left out; "within" keeps them and ranks within an era.
+    split : {"random", "temporal", "centre"}
+    nuisance_folds : int
+        Cross-fitting within each test fold.
+    """
+
+    protocol: Literal["artificial", "full"]
+    iterations: int = 5
+    folds: int = 5
+    tau: float = 20.0
+    models: tuple[str, ...] = MODELS
+    default_over: tuple[str, ...] = ("Cox",)
+    seed: int = 0
+    waitlist: int = 256
+    epochs: int = 75
+    censored_share: float = 0.5
+    censoring: Literal["paper", "independent"] = "paper"
+    era: Literal["keep", "drop", "within"] = "keep"
+    split: Literal["random", "temporal", "centre"] = "random"
+    nuisance_folds: int = 2
+
+    def __post_init__(self) -> None:
+        _one_of("protocol", self.protocol, ("artificial", "full"))
+        _one_of("censoring", self.censoring, ("paper", "independent"))
+        _one_of("era", self.era, ("keep", "drop", "within"))
+        _one_of("split", self.split, ("random", "temporal", "centre"))
+        for name in ("models", "default_over"):
+            unknown = [model for model in getattr(self, name) if model not in MODELS]
+            if unknown:
+                raise ValueError(f"{name} names {', '.join(unknown)}; known are {', '.join(MODELS)}")
+        if not self.models:
+            raise ValueError("models is empty: name at least one")
+        if self.iterations < 1 or self.folds < 2 or self.nuisance_folds < 2:
+            raise ValueError("iterations must be at least 1, folds and nuisance_folds at least 2")
+        if not 0 < self.censored_share < 1:
+            raise ValueError(f"censored_share must lie between 0 and 1; got {self.censored_share}")
+        if not 0 < self.tau < float("inf"):
+            raise ValueError(f"tau must be a positive, finite time; got {self.tau}")
+        if self.waitlist < 1 or self.epochs < 1:
+            raise ValueError("waitlist and epochs must be at least 1")
+
+    @property
+    def units(self) -> list[tuple[int, int]]:
+        """(iteration, fold) of every unit."""
+        return [(iteration, fold) for iteration in range(self.iterations) for fold in range(self.folds)]
+
+    @property
+    def arms(self) -> list[tuple[str, str]]:
+        """(model, framework) of every row of the tables."""
+        arms = []
+        for model in self.models:
+            arms += [(model, "standard"), (model, "ranker")]
+            if model in self.default_over:
+                arms.append((model, "default"))
+        return arms
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for the manifest."""
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+
+
+def _one_of(name: str, value: Any, allowed: Sequence[str]) -> None:
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(allowed)}; got {value!r}")

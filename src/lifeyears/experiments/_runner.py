@@ -1,0 +1,253 @@
+"""The runner: units in parallel, each finished one a file, so that a run stopped at any moment goes on where it was."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..data import Dataset
+from ._plan import Plan
+from ._results import Run
+from ._unit import UnitResult, run_unit
+
+Progress = Callable[[int, int], object]
+
+
+def run(
+    protocol: str,
+    dataset: Dataset,
+    out: Any,
+    n_jobs: int | None = None,
+    dask: str | None = None,
+    progress: Progress = lambda done, total: None,
+    **options: Any,
+) -> Run:
+    """Run a protocol of the paper on a data set; go on if it was begun.
+
+    Parameters
+    ----------
+    protocol : {"artificial", "full"}
+    dataset : Dataset
+    out : path
+        The run's folder: ``units/``, ``manifest.json``, ``summary.json`` and tables. A run that was begun there with
+        the same options and data is continued; with others it is refused.
+    n_jobs : int, optional
+        Units at once, each on one thread.
+    dask : str, optional
+        A Dask scheduler's address, or "local:2" for two workers here.
+    progress : callable
+        Told (units done, units in all) at the start and after each.
+    **options
+        Those of `Plan`: iterations, folds, tau, models, seed, ….
+
+    Returns
+    -------
+    Run
+        With `.summary`, `.table(name)`, and what was written.
+
+    Examples
+    --------
+    >>> import tempfile, lifeyears as ly
+    >>> d = ly.data.simulate_registry(n=300)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     options = dict(iterations=1, folds=2, models=("KM",), default_over=(), waitlist=50)
+    ...     made = ly.experiments.run("full", d, out=folder, **options)
+    >>> made.plan.folds, len(made.units)
+    (2, 2)
+    """
+    plan = Plan(protocol=protocol, **options)  # type: ignore[arg-type]
+    out = Path(out)
+    begin(out, plan, dataset)
+    units = plan.units
+    missing = [unit for unit in units if load_unit(out, *unit) is None]
+    done = len(units) - len(missing)
+    progress(done, len(units))
+    # an events-only cohort is right-truncated: the expectation of the whole population is no ceiling for it
+    expected = None if dataset.truth is None or plan.protocol != "full" else dataset.truth.expected(plan.tau)
+    bare = replace(dataset, truth=None)
+    for _ in _finished(bare, plan, missing, out, n_jobs, dask, expected):
+        done += 1
+        progress(done, len(units))
+    return finish(out, plan, dataset)
+
+
+def finish(out: Path, plan: Plan, dataset: Dataset) -> Run:
+    """Make summary and tables from the units."""
+    results = [load_unit(out, *unit) for unit in plan.units]
+    made = Run(plan, [result for result in results if result is not None], dataset)
+    made.write(out)
+    return made
+
+
+def _finished(
+    data: Dataset,
+    plan: Plan,
+    units: list[tuple[int, int]],
+    out: Path,
+    n_jobs: int | None,
+    dask: str | None,
+    expected: np.ndarray | None,
+) -> Iterator[None]:
+    from joblib import Parallel, delayed
+
+    work = (delayed(_one)(data, plan, iteration, fold, out, expected) for iteration, fold in units)
+    with _backend(dask) as extra:
+        yield from Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered", **extra)(work)
+
+
+@contextmanager
+def _backend(dask: str | None) -> Iterator[dict[str, Any]]:
+    """Joblib's own workers, or those of a Dask cluster, one thread each."""
+    if dask is None:
+        yield {}
+        return
+    try:
+        from dask.distributed import Client, LocalCluster
+        from joblib import parallel_config
+    except ImportError as error:
+        raise ImportError('--dask needs dask: pip install "lifeyears[dask]"') from error
+    kind, _, workers = dask.partition(":")
+    if kind == "local":
+        with (
+            LocalCluster(n_workers=int(workers or 2), threads_per_worker=1, dashboard_address=None) as cluster,
+            Client(cluster),
+            parallel_config(backend="dask"),
+        ):
+            yield {"return_as": "list"}
+    else:
+        with Client(dask), parallel_config(backend="dask"):
+            yield {"return_as": "list"}
+
+
+def _one(data: Dataset, plan: Plan, iteration: int, fold: int, out: Path, expected: np.ndarray | None) -> None:
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        result = run_unit(data, plan, iteration, fold, expected)
+    save_unit(out, iteration, fold, result)
+
+
+def unit_path(out: Path, iteration: int, fold: int) -> Path:
+    """Where a unit's result lies."""
+    return out / "units" / f"iteration-{iteration:02d}-fold-{fold:02d}.npz"
+
+
+def save_unit(out: Path, iteration: int, fold: int, result: UnitResult) -> None:
+    """Write a unit's result beside and rename it: it is there whole or not at all."""
+    words = json.dumps({"measures": result.measures, "counts": result.counts}).encode()
+    buffer = BytesIO()
+    np.savez(
+        buffer,
+        rows=result.rows,
+        scores=result.scores,
+        words=np.frombuffer(words, dtype=np.uint8),
+        **{f"outcome_{name}": values for name, values in result.outcomes.items()},  # type: ignore[arg-type]
+    )
+    write_whole(unit_path(out, iteration, fold), buffer.getvalue())
+
+
+def load_unit(out: Path, iteration: int, fold: int) -> UnitResult | None:
+    """A unit's result, or None if it is not there or cannot be read (then it is made again)."""
+    path = unit_path(out, iteration, fold)
+    try:
+        with np.load(path, allow_pickle=False) as found:
+            arrays = {name: found[name] for name in found.files}  # every byte is checked against zip's checksum
+        words = json.loads(arrays.pop("words").tobytes())
+        prefix = "outcome_"
+        outcomes = {name.removeprefix(prefix): arrays[name] for name in arrays if name.startswith(prefix)}
+        return UnitResult(arrays["rows"], arrays["scores"], outcomes, words["measures"], words["counts"])
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, EOFError, OSError, zipfile.BadZipFile):
+        return None
+
+
+def begin(out: Path, plan: Plan, data: Dataset) -> None:
+    """Make the folder and its manifest, or check that what is there is the same run."""
+    from .._versions import installed_versions
+
+    wanted = {"plan": plan.as_dict(), "data": {"name": data.name, "rows": len(data), "sha256": data_hash(data)}}
+    path = out / "manifest.json"
+    if path.exists():
+        try:
+            found = json.loads(path.read_text())
+        except ValueError:
+            raise ValueError(f"{path} cannot be read: choose another folder, or remove this one") from None
+        differences = _differences({key: found.get(key, {}) for key in wanted}, wanted)
+        if differences:
+            raise ValueError(
+                f"{out} holds a run with other settings: {'; '.join(differences)}. Choose another folder, or the same "
+                "settings to go on with it"
+            )
+        return
+    if out.exists() and any(out.iterdir()):
+        raise ValueError(f"{out} is not empty and holds no run: choose another folder")
+    (out / "units").mkdir(parents=True, exist_ok=True)
+    manifest = {**wanted, "versions": installed_versions()}
+    write_whole(path, json.dumps(manifest, indent=1, sort_keys=True).encode())
+
+
+def _differences(found: dict, wanted: dict, where: str = "") -> list[str]:
+    changed = []
+    for name in sorted(set(found) | set(wanted)):
+        before, now = found.get(name), wanted.get(name)
+        if isinstance(before, dict) and isinstance(now, dict):
+            changed += _differences(before, now, f"{where}{name}.")
+        elif before != now:
+            changed.append(f"{where}{name} was {before!r}, is {now!r}")
+    return changed
+
+
+def data_hash(data: Dataset) -> str:
+    """SHA-256 of the table and the outcome."""
+    import pandas as pd
+
+    digest = hashlib.sha256()
+    digest.update(",".join(map(str, data.X.columns)).encode())
+    digest.update(pd.util.hash_pandas_object(data.X, index=False).to_numpy().tobytes())
+    digest.update(data.y.time.tobytes())
+    digest.update(data.y.event.tobytes())
+    return digest.hexdigest()
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file beside its place and rename it there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with open(beside, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def status(out: Any) -> str:
+    """How far the run in a folder is, in words; the time left is judged by when units were finished."""
+    out = Path(out)
+    try:
+        plan = json.loads((out / "manifest.json").read_text())["plan"]
+        total = int(plan["iterations"]) * int(plan["folds"])
+    except (OSError, ValueError, KeyError, TypeError):
+        raise ValueError(f"{out} holds no run that can be read") from None
+    finished = sorted(path.stat().st_mtime for path in (out / "units").glob("iteration-*.npz"))
+    words = f"{len(finished)} of {total} units done"
+    if len(finished) == total:
+        return words + (", tables written" if (out / "summary.json").exists() else ", tables not yet written")
+    if len(finished) > 1:
+        left = (finished[-1] - finished[0]) / (len(finished) - 1) * (total - len(finished))
+        words += f", about {max(left / 60, 1):.0f} min left while it runs"
+    return words

@@ -1,0 +1,66 @@
+"""Tests and intervals over folds: the paper's Wilcoxon, and one that knows that folds overlap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+
+@dataclass(frozen=True)
+class FoldDifference:
+    """A difference over folds.
+
+    Attributes
+    ----------
+    mean, low, high : float
+        With the 95% interval of the corrected resampled t-test.
+    p_wilcoxon : float
+        Signed-rank test over the folds as if they were independent (the paper's).
+    p_corrected : float
+        Nadeau and Bengio's corrected resampled t-test.
+    """
+
+    mean: float
+    low: float
+    high: float
+    p_wilcoxon: float
+    p_corrected: float
+
+    @property
+    def stars(self) -> str:
+        """The paper's: ** below 0.01, * below 0.05, by Wilcoxon."""
+        return "**" if self.p_wilcoxon < 0.01 else "*" if self.p_wilcoxon < 0.05 else ""
+
+
+def corrected_half_width(values: np.ndarray, folds: int, confidence: float = 0.95) -> float:
+    """Half of the corrected resampled t interval: the variance of a mean over folds is (1/J + n_test/n_train)·s².
+
+    Training sets of different folds share rows, so that s²/J alone is too small (Nadeau and Bengio, 2003).
+    """
+    if len(values) < 2:
+        return float("nan")
+    spread = values.std(ddof=1) * np.sqrt(1 / len(values) + 1 / (folds - 1))
+    return float(stats.t.ppf(0.5 + confidence / 2, len(values) - 1) * spread)
+
+
+def fold_difference(new: np.ndarray, old: np.ndarray, folds: int) -> FoldDifference:
+    """Compare two arms over the same folds."""
+    known = ~(np.isnan(new) | np.isnan(old))
+    difference = new[known] - old[known]
+    if not len(difference):
+        return FoldDifference(*[float("nan")] * 5)
+    mean, half = float(difference.mean()), corrected_half_width(difference, folds)
+    wilcoxon = 1.0 if not difference.any() else float(stats.wilcoxon(difference).pvalue)
+    if len(difference) < 2:
+        return FoldDifference(mean, float("nan"), float("nan"), float("nan"), float("nan"))
+    spread = difference.std(ddof=1) * np.sqrt(1 / len(difference) + 1 / (folds - 1))
+    corrected = (
+        1.0
+        if spread == 0 and mean == 0
+        else 0.0
+        if spread == 0
+        else 2 * stats.t.sf(abs(mean) / spread, len(difference) - 1)
+    )
+    return FoldDifference(mean, mean - half, mean + half, wilcoxon, float(corrected))

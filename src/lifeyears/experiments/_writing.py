@@ -1,0 +1,155 @@
+"""Tables as files: CSV for machines, Markdown and LaTeX for people, the paper's numbers beside ours."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._paper import TABLE_1, TABLE_2, TABLE_A6, TABLE_A7, TABLE_A8
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ._results import Run
+
+TITLES = {
+    "years": "Years per allocation (top pick of a waitlist), with 95% intervals",
+    "comparison": "Paired differences, all rows of the first iteration pooled, bootstrap-t intervals",
+    "table_1": "Table 1: ground-truth metrics under artificial censoring",
+    "table_2": "Table 2: metrics and estimated NDCG on the full data",
+    "table_a6": "Table A6: pairwise accuracy of the estimators, by fold (%)",
+    "table_a6_by_iteration": "Table A6: pairwise accuracy of the estimators, by iteration (%)",
+    "table_a7": "Table A7: EY NDCG@k",
+    "table_a8": "Table A8: IPCW NDCG@k",
+    "figure_a1": "Figures A1 and A2: mean absolute error and Spearman's ρ of estimated NDCG",
+    "gain_truth": "Figure 2: gain in NDCG@k over the base model (%)",
+    "gain_ey": "Figure 3a: gain in EY NDCG@k over the base model (%)",
+    "gain_ipcw": "Figure 3b: gain in IPCW NDCG@k over the base model (%)",
+    "subgroups": "Who gets the allocations, by subgroup",
+    "cohort": "The cohort (Table A4)",
+    "follow_up": "Follow-up (Table A5)",
+}
+PAPER: dict[str, tuple[dict, list[str]]] = {
+    "table_1": (TABLE_1, ["C-index", "AUC", "NDCG@1", "NDCG@5", "NDCG@10", "NDCG@50", "NDCG@100", "NDCG"]),
+    "table_2": (TABLE_2, ["C-index", "AUC@5", "EY NDCG@1", "EY NDCG@5", "IPCW NDCG@1", "IPCW NDCG@5"]),
+    "table_a7": (TABLE_A7, ["NDCG@1", "NDCG@5", "NDCG@10", "NDCG@50", "NDCG@100"]),
+    "table_a8": (TABLE_A8, ["NDCG@1", "NDCG@5", "NDCG@10", "NDCG@50", "NDCG@100"]),
+}
+
+
+def write_tables(run: Run, out: Path) -> None:
+    """summary.json, tables/*.csv, tables.md and tables.tex."""
+    from ._runner import write_whole
+
+    for name, table in run.tables.items():
+        write_whole(out / "tables" / f"{name}.csv", table.to_csv(index=False).encode())
+    write_whole(out / "tables.md", markdown(run).encode())
+    write_whole(out / "tables.tex", latex(run).encode())
+    write_whole(out / "summary.json", (json.dumps(run.summary, indent=1, sort_keys=True) + "\n").encode())
+
+
+def markdown(run: Run) -> str:
+    """All tables but the long one of subgroups, with the paper's beside them."""
+    parts = [f"# {run.dataset.name}: {run.plan.protocol} protocol\n", run.reading() + "\n"]
+    for name, table in run.tables.items():
+        if name == "subgroups":
+            continue
+        parts.append(f"## {TITLES[name]}\n\n{as_markdown(shown(table))}\n")
+        if name in PAPER:
+            parts.append(f"The paper's (UNOS, not this data):\n\n{as_markdown(paper_table(name))}\n")
+        if name == "table_a6":
+            parts.append(f"The paper's (UNOS, not this data):\n\n{as_markdown(paper_selection())}\n")
+    parts.append(
+        "± is one standard deviation over folds; * p < .05, ** p < .01 by Wilcoxon's test against the base model, as "
+        "in the paper; it takes overlapping folds for independent. `tables/*.csv` have the corrected p beside it.\n"
+    )
+    return "\n".join(parts)
+
+
+def shown(table: pd.DataFrame) -> pd.DataFrame:
+    """Mean ± sd and stars in one cell, as the paper prints them."""
+    import pandas as pd
+
+    made = {}
+    for name in table.columns:
+        if any(str(name).endswith(end) for end in (" sd", " stars", " p corrected")):
+            continue
+        column = table[name]
+        if f"{name} sd" in table:
+            stars = table.get(f"{name} stars", pd.Series("", index=table.index)).fillna("")
+            made[name] = [
+                "–" if np.isnan(mean) else f"{mean:.3f}" + ("" if np.isnan(sd) else f" ± {sd:.3f}") + str(star)
+                for mean, sd, star in zip(column, table[f"{name} sd"], stars, strict=True)
+            ]
+        else:
+            made[name] = [_cell(value) for value in column]
+    return pd.DataFrame(made)
+
+
+def paper_table(name: str) -> pd.DataFrame:
+    """A table of the paper."""
+    import pandas as pd
+
+    numbers, columns = PAPER[name]
+    rows = [[model, framework, *(f"{value:.3f}" for value in values)] for (model, framework), values in numbers.items()]
+    return pd.DataFrame(rows, columns=["model", "framework", *columns])
+
+
+def paper_selection() -> pd.DataFrame:
+    """The paper's Table A6."""
+    import pandas as pd
+
+    rows = [[name, *(f"{value:.1f}" for value in values)] for name, values in TABLE_A6.items()]
+    return pd.DataFrame(rows, columns=["estimator", "NDCG@1", "NDCG@5", "NDCG@10", "NDCG@50", "NDCG@100", "NDCG"])
+
+
+def as_markdown(table: pd.DataFrame) -> str:
+    """A table in Markdown, without a further dependency."""
+    lines = ["| " + " | ".join(map(str, table.columns)) + " |", "|" + "---|" * len(table.columns)]
+    lines += ["| " + " | ".join(_cell(value) for value in row) + " |" for row in table.itertuples(index=False)]
+    return "\n".join(lines)
+
+
+def latex(run: Run) -> str:
+    """The same in LaTeX, for booktabs."""
+    parts = []
+    for name, table in run.tables.items():
+        if name == "subgroups":
+            continue
+        cells = shown(table)
+        lines = [
+            "\\begin{table}",
+            "\\centering",
+            f"\\begin{{tabular}}{{ll{'c' * (len(cells.columns) - 2)}}}",
+            "\\toprule",
+        ]
+        lines.append(" & ".join(_tex(str(column)) for column in cells.columns) + " \\\\ \\midrule")
+        lines += [" & ".join(_tex(_cell(value)) for value in row) + " \\\\" for row in cells.itertuples(index=False)]
+        lines += ["\\bottomrule", "\\end{tabular}", f"\\caption{{{_tex(TITLES[name])}}}", "\\end{table}", ""]
+        parts.append("\n".join(lines))
+    return "\n".join(parts)
+
+
+def _tex(text: str) -> str:
+    for mark, words in (
+        ("\\", "\\textbackslash{}"),
+        ("%", "\\%"),
+        ("_", "\\_"),
+        ("&", "\\&"),
+        ("±", "$\\pm$"),
+        ("–", "--"),
+        ("ρ", "$\\rho$"),
+        ("#", "\\#"),
+        ("$^", "$^"),
+    ):
+        text = text.replace(mark, words)
+    return text
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, (float, np.floating)):
+        return "–" if np.isnan(value) else f"{value:.3f}"
+    return str(value)
