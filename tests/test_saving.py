@@ -124,6 +124,10 @@ def rewritten(saved, folder, change):
         (lambda c: c.update(model={"eval": "1"}), "unknown"),
         (lambda c: c.update(model={"array": "missing"}), "not a model"),
         (lambda c: c.pop("model"), "not a model"),
+        (lambda c: c.update(model=[1, 2]), "holds no model"),
+        (lambda c: c.update(model={"class": "BootstrappedRanker", "state": {}}), "leaves out"),
+        (lambda c: c["model"]["state"].update(predict=5), "cannot have"),
+        (lambda c: c.update(schema=-3), "schema"),
     ],
 )
 def test_a_forged_file_is_refused(change, words, saved, tmp_path):
@@ -152,3 +156,36 @@ def test_overwriting_replaces_whole(saved, cohort, tmp_path):
     ly.save(ly.models.KaplanMeier(tau=5).fit(matrix, y), tmp_path / "m", overwrite=True)
     assert ly.load(tmp_path / "m").tau_ == 5
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("left_child=1", "left_child=0"),
+        ("num_leaves=", "num_leaves=9"),
+        ("tree_sizes=", "tree_sizes=7 "),
+        ("Tree=0", "Tr"),
+    ],
+)
+def test_forged_trees_are_refused_before_lightgbm_reads_them(old, new, saved):
+    from lifeyears.saving import check_booster_text
+
+    text = (saved / "booster_0.txt").read_text()
+    check_booster_text(text)
+    assert old in text or old == "left_child=1"
+    forged = text.replace(old, new, 1) if old in text else text.replace("left_child=", "left_child=0 ", 1)
+    with pytest.raises(ModelFileError):
+        check_booster_text(forged)
+
+
+def test_overwriting_spares_what_is_not_ours(saved, tmp_path):
+    model = ly.load(saved)
+    folder = ly.save(model, tmp_path / "m")
+    (folder / "thesis.tex").write_text("years of work")
+    with pytest.raises(FileExistsError, match="will not be replaced"):
+        ly.save(model, folder, overwrite=True)
+    (folder / "thesis.tex").unlink()
+    (tmp_path / "current").symlink_to(folder)
+    ly.save(model, tmp_path / "current", overwrite=True)
+    assert (tmp_path / "current").is_symlink()
+    ly.load(tmp_path / "current")

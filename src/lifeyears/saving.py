@@ -9,7 +9,9 @@ model/
 ```
 
 Loading builds only classes named in `_CLASSES`, from values; nothing in the folder is executed, and a file whose
-checksum does not fit is not even read.
+checksum does not fit is not even read. Checksums find damage, not forgery: whoever can write the folder can write
+fitting sums. Trees are therefore checked before LightGBM, which trusts its input, reads them; still, load models from
+people you trust.
 """
 
 from __future__ import annotations
@@ -95,11 +97,11 @@ def save(model: Any, path: Any, overwrite: bool = False) -> Path:
     >>> bool((again.predict(X) == model.predict(X)).all())
     True
     """
-    path = Path(path)
+    path = Path(path).resolve()  # through a link: the folder it points to is replaced, and the link stays
     if path.exists() and not overwrite:
         raise FileExistsError(f"{path} exists: choose another folder, or overwrite=True")
-    if path.exists() and not (path / "model.json").is_file():
-        raise FileExistsError(f"{path} exists and is no saved model: it will not be replaced")
+    if path.exists() and not _is_saved_model(path):
+        raise FileExistsError(f"{path} exists and is no saved model, or holds more than one: it will not be replaced")
     writer = _Writer()
     check_is_fitted(model)
     content = {"format": FORMAT, "schema": SCHEMA, "lifeyears": __version__, "summary": _summary(model)}
@@ -119,8 +121,12 @@ def save(model: Any, path: Any, overwrite: bool = False) -> Path:
         if path.exists():
             old = path.with_name(f".{path.name}.old-{os.getpid()}")
             path.rename(old)
-            beside.rename(path)
-            shutil.rmtree(old)
+            try:
+                beside.rename(path)
+            except BaseException:
+                old.rename(path)
+                raise
+            shutil.rmtree(old, ignore_errors=True)
         else:
             beside.rename(path)
     except BaseException:
@@ -147,17 +153,30 @@ def load(path: Any) -> Any:
         raise ModelFileError(f"{path}/model.json is not JSON: {error}") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ModelFileError(f"{path} holds no model that lifeyears.save wrote")
-    if not isinstance(content.get("schema"), int) or content["schema"] > SCHEMA:
+    schema = content.get("schema")
+    if not isinstance(schema, int) or isinstance(schema, bool) or not 1 <= schema <= SCHEMA:
         raise ModelFileError(
             f"{path} was written by lifeyears {content.get('lifeyears')}, in schema {content.get('schema')}; this is "
             f"{__version__}, which reads up to {SCHEMA}: update lifeyears"
         )
     try:
-        return _Reader(files).decoded(content["model"])
+        model = _Reader(files).decoded(content["model"])
+        if not hasattr(model, "predict") and not hasattr(model, "transform"):
+            raise ModelFileError(f"{path} holds no model, but a {type(model).__name__}")
+        check_is_fitted(model)
     except ModelFileError:
         raise
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OSError, RecursionError) as error:
+    except Exception as error:  # whatever a forged file may bring about in the libraries that read it
         raise ModelFileError(f"{path} is not a model as lifeyears writes them: {error}") from None
+    return model
+
+
+def _is_saved_model(path: Path) -> bool:
+    """Whether a folder holds a model of ours and nothing else."""
+    try:
+        return json.loads(_checked_files(path)["model.json"]).get("format") == FORMAT
+    except (ModelFileError, ValueError, AttributeError):
+        return False
 
 
 def _checked_files(path: Path) -> dict[str, bytes]:
@@ -316,7 +335,9 @@ class _Reader:
         import lightgbm
 
         if name not in self.boosters:
-            self.boosters[name] = lightgbm.Booster(model_str=self.files[name].decode())
+            text = self.files[name].decode()
+            check_booster_text(text)
+            self.boosters[name] = lightgbm.Booster(model_str=text)
         return self.boosters[name]
 
     def _object(self, kind: str, state: dict[str, Any]) -> Any:
@@ -324,9 +345,13 @@ class _Reader:
             raise ModelFileError(f"model.json names a class that lifeyears does not save: {kind!r}")
         cls = _CLASSES[kind]
         values = {name: self.decoded(item) for name, item in state.items()}
+        given = set(cls().get_params(deep=False)) if not is_dataclass(cls) else {field.name for field in fields(cls)}
         for name in values:
-            if not name.isidentifier() or name.startswith("__"):
+            fitted = not is_dataclass(cls) and (name.endswith("_") or name.startswith("_"))  # and shadows no method
+            if name not in given and (not fitted or name.startswith("__") or hasattr(cls, name)):
                 raise ModelFileError(f"model.json gives {kind} an attribute it cannot have: {name!r}")
+        if given - set(values):
+            raise ModelFileError(f"model.json leaves out {', '.join(sorted(given - set(values)))} of {kind}")
         for name, item in values.items():
             if isinstance(item, _Network):
                 values[name] = item.built(values)
@@ -335,6 +360,45 @@ class _Reader:
         model = cls.__new__(cls)
         vars(model).update(values)
         return model
+
+
+def check_booster_text(text: str) -> None:
+    """Refuse a LightGBM text that would crash it or send it round in circles."""
+    head, *trees = text.split("\nTree=")
+    stated = dict(line.partition("=")[::2] for line in head.splitlines() if "=" in line)
+    try:
+        features = int(stated["max_feature_idx"])
+        sizes = [int(size) for size in stated["tree_sizes"].split()]
+        blocks = [f"Tree={tree}" for tree in trees]
+        if blocks:
+            blocks[-1] = blocks[-1].partition("end of trees")[0]
+        if len(sizes) != len(blocks):
+            raise ModelFileError(f"a booster says it has {len(sizes)} trees and has {len(blocks)}")
+        for size, block in zip(sizes, blocks, strict=True):
+            if abs(len(block.encode()) + 1 - size) > 1:
+                raise ModelFileError("a tree of a booster is longer or shorter than stated")
+            _check_tree(dict(line.partition("=")[::2] for line in block.splitlines() if "=" in line), features)
+    except (KeyError, ValueError) as error:
+        raise ModelFileError(f"a booster is not as LightGBM writes it: {error}") from None
+
+
+def _check_tree(tree: dict[str, str], features: int) -> None:
+    leaves = int(tree["num_leaves"])
+    if leaves < 1 or len(tree["leaf_value"].split()) != leaves:
+        raise ValueError("leaves")
+    if leaves == 1:
+        return
+    for name in ("split_feature", "threshold", "decision_type", "left_child", "right_child"):
+        if len(tree[name].split()) != leaves - 1:
+            raise ValueError(name)
+    if int(tree.get("num_cat", "0")):
+        raise ValueError("num_cat: we train on numbers only")
+    if any(not 0 <= int(feature) <= features for feature in tree["split_feature"].split()):
+        raise ValueError("split_feature")
+    for name in ("left_child", "right_child"):
+        for node, child in enumerate(map(int, tree[name].split())):  # a leaf, or a node further down: no way back
+            if not (-leaves <= child < 0 or node < child < leaves - 1):
+                raise ValueError(name)
 
 
 class _Network:

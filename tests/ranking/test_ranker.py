@@ -368,3 +368,113 @@ def test_the_scorer_and_the_pipeline(cohort):
     )
     scores = cross_val_score(model, matrix, d.y, scoring=scorer, cv=3, error_score="raise")
     assert np.isfinite(scores).all()
+
+
+def test_curves_at_asked_times_are_those_of_the_own_grid(cohort, default):
+    d, _ = cohort
+    asked = default.predict_curves(d.X[:20], times=[5.0, 10.0])
+    np.testing.assert_allclose(asked.survival, default.predict_curves(d.X[:20]).at([5.0, 10.0]), atol=2e-3)
+
+
+def test_an_explanation_does_not_depend_on_who_else_is_explained(cohort, default):
+    d, _ = cohort
+    alone, among = default.explain(d.X.iloc[[3]]), default.explain(d.X.iloc[:10])
+    np.testing.assert_allclose(alone.contributions.iloc[0], among.contributions.iloc[3], atol=1e-10)
+
+
+def test_a_single_censored_row_does_not_switch_it_off():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 3))
+    event = np.ones(600, dtype=bool)
+    event[5] = False
+    y = ly.Outcome(rng.exponential(np.exp(np.abs(X[:, 0]))) + 0.01, event)
+    for options in ({}, {"preset": "paper", "cross_fit_base": True}):
+        f = ly.BootstrappedRanker(tau=4, n_estimators=10, **options, **SMALL).fit(X, y)
+        assert f.members_
+
+
+def test_all_equal_times_with_many_rows():
+    X = np.random.default_rng(0).normal(size=(1200, 2))
+    y = ly.Outcome(np.full(1200, 3.0), np.ones(1200, dtype=bool))
+    f = ly.BootstrappedRanker(ly.models.KaplanMeier(), tau=5, n_estimators=5, **SMALL).fit(X, y)
+    np.testing.assert_allclose(f.predict(X), 3.0, atol=0.2)
+
+
+def test_network_does_not_train_on_its_held_out_rows(monkeypatch):
+    pytest.importorskip("torch")
+    import lifeyears.ranking._ranker as module
+
+    seen, train = [], module.train_network
+    monkeypatch.setattr(module, "train_network", lambda X, *rest: seen.append(len(X)) or train(X, *rest))
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 3)), ly.Outcome(rng.exponential(5, 400), rng.random(400) < 0.6)
+    f = ly.BootstrappedRanker(tau=8, preset="paper", second_stage="mlp", validation_fraction=0.3, **SMALL).fit(X, y)
+    assert seen[0] + np.count_nonzero(~np.isnan(f.held_out_)) == 400
+
+
+def test_the_calibration_plot_shows_no_calibration_where_there_is_no_signal():
+    """On noise, held-out years must not go with outcomes: over seeds, the mean correlation is near 0."""
+    found = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(600, 4)), ly.Outcome(rng.exponential(5, 600), rng.random(600) < 0.6)
+        f = ly.BootstrappedRanker(tau=8, n_estimators=20, random_state=seed, n_jobs=1).fit(X, y)
+        said, outcomes = f.held_out_, f.held_out_outcomes_
+        found.append(np.corrcoef(said, outcomes)[0, 1] if np.ptp(said) > 0 else 0.0)
+    assert np.mean(found) < 2.5 * np.std(found, ddof=1) / np.sqrt(8) + 0.02
+
+
+def test_calibration_uses_all_rows_of_a_tie_whatever_their_order():
+    scores = np.repeat([1.0, 2.0, 3.0], [600, 700, 700])
+    outcomes = np.concatenate([np.repeat([2.0, 6.0], 300), np.repeat([3.0, 7.0], 350), np.repeat([5.0, 9.0], 350)])
+    for order in (np.arange(2000), np.arange(2000)[::-1]):
+        made = CalibrationMap.fit(scores[order], outcomes[order], 20.0)
+        slope = np.cov(scores, outcomes)[0, 1] / scores.var(ddof=1)
+        expected = outcomes.mean() + slope * (np.array([1.0, 2.0, 3.0]) - scores.mean())  # few values: a straight line
+        np.testing.assert_allclose(made(np.array([2.0])), expected[1], atol=0.02)
+
+
+def test_predictions_stay_within_the_horizon(cohort):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(800, 2))
+    y = ly.Outcome(np.where(X[:, 0] > 0, 30.0, 1.0) * rng.uniform(0.5, 1, 800), np.ones(800, dtype=bool))
+    for preset in ("paper", "default"):
+        f = ly.BootstrappedRanker(tau=10, preset=preset, n_estimators=40, **SMALL).fit(X, y)
+        years = f.predict(10 * X)
+        assert years.min() > 0
+        assert years.max() < 10
+
+
+def test_relevance_and_grid_search():
+    from sklearn.model_selection import GridSearchCV
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    search = GridSearchCV(
+        ly.BootstrappedRanker(**SMALL), {"n_estimators": np.array([1, 30])}, cv=2, error_score="raise"
+    ).fit(X, X[:, 0] - 1)
+    assert search.best_params_["n_estimators"] == 30
+    noise = ly.BootstrappedRanker(preset="paper", **SMALL).fit(X, rng.normal(size=300))
+    assert noise.weights_ == {"years": 1.0}
+    with pytest.raises(ValueError, match="members"):
+        ly.BootstrappedRanker(members=("base",), **SMALL).fit(X, X[:, 0])
+
+
+def test_the_seed_reaches_the_base_model():
+    pytest.importorskip("torch")
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 3)), ly.Outcome(rng.exponential(5, 200), rng.random(200) < 0.6)
+    base = ly.models.DeepSurv(epochs=2, hidden=(4,))
+    said = [
+        ly.BootstrappedRanker(base, tau=8, preset="paper", n_estimators=3, **SMALL).fit(X, y).predict(X)
+        for _ in range(2)
+    ]
+    np.testing.assert_array_equal(*said)
+
+
+def test_booleans_are_numbers(cohort):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": rng.normal(size=200) * 50, "flag": rng.random(200) < 0.5})
+    y = ly.Outcome(rng.exponential(5, 200), rng.random(200) < 0.6)
+    as_bool = ly.BootstrappedRanker(tau=8, preset="paper", n_estimators=3, **SMALL).fit(table, y)
+    assert not as_bool.preprocessor_.scale

@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from ..curves import SurvivalCurves, row_blocks
+from ..models._base import MOST_GRID_POINTS
 
 STEPS = 40
 
 
-def bent_to(curves: SurvivalCurves, years: np.ndarray, tau: float) -> SurvivalCurves:
+def bent_to(
+    base: Callable[[np.ndarray, Any], SurvivalCurves], X: np.ndarray, years: np.ndarray, tau: float, times: Any
+) -> SurvivalCurves:
     """S(t|x)^c(x), with c(x) such that its mean life within the horizon is what the ranker says.
 
-    The base model gives the shape, the ranker the level: hazards of the base are multiplied by c(x).
+    The base model gives the shape, the ranker the level: hazards of the base are multiplied by c(x). c(x) is found on
+    the base model's own grid, whatever times are asked for.
     """
-    before, weights = curves._quadrature(tau)
-    survival = np.empty_like(curves.survival)
-    for rows in row_blocks(len(curves), 3 * len(curves.times)):
-        log_survival = np.log(np.maximum(curves.survival[rows], 1e-300))
-        log_power = _solve(log_survival, years[rows] - before, weights)
-        survival[rows] = np.exp(log_survival * np.exp(log_power)[:, None])
-        survival[rows][curves.survival[rows] <= 0] = 0.0
+    parts = []
+    for rows in row_blocks(len(X), 4 * MOST_GRID_POINTS):
+        own = base(X[rows], None)
+        before, weights = own._quadrature(tau)
+        log_power = _solve(np.log(np.maximum(own.survival, 1e-300)), years[rows] - before, weights)
+        parts.append(_raised(own if times is None else base(X[rows], times), np.exp(log_power)))
+    survival = np.concatenate([part.survival for part in parts])
+    return SurvivalCurves.trusted(parts[0].times, survival, parts[0].interpolation)
+
+
+def _raised(curves: SurvivalCurves, power: np.ndarray) -> SurvivalCurves:
+    with np.errstate(divide="ignore"):  # 0 stays 0
+        survival = np.exp(np.log(curves.survival) * power[:, None])
     return SurvivalCurves.trusted(curves.times, survival, curves.interpolation)
 
 

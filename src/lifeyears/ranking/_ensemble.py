@@ -16,6 +16,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from ..outcome import Outcome
+from ._calibration import CalibrationMap
 from ._objective import HybridObjective
 from ._settings import Settings
 from ._trees import (
@@ -83,8 +84,12 @@ def phase_edges(y: Outcome, tau: float, phases: int) -> np.ndarray:
     """Where life is cut: early phases are short. Two phases: after the first third of the deaths."""
     deaths = y.time[y.event & (y.time <= tau)]
     phases = max(1, min(phases, len(deaths) // (3 * FEWEST_EVENTS)))
-    cuts = np.quantile(deaths, np.arange(1, phases) / (phases + 1)) if phases > 1 else np.empty(0)
-    return np.unique(np.concatenate([[0.0], cuts[(cuts > 0) & (cuts < tau)], [tau]]))
+    edges = [0.0]
+    for cut in np.quantile(deaths, np.arange(1, phases) / (phases + 1)) if phases > 1 else ():
+        before, after = np.count_nonzero((deaths > edges[-1]) & (deaths <= cut)), np.count_nonzero(deaths > cut)
+        if cut > edges[-1] and min(before, after) >= FEWEST_EVENTS:
+            edges.append(float(cut))
+    return np.array([*edges, tau])
 
 
 def grow_fold(
@@ -131,6 +136,28 @@ class Weighing:
     held_out_members: dict[str, np.ndarray]
 
 
+def honestly_calibrated(weighing: Weighing, splits: Sequence, outcomes: np.ndarray, tau: float) -> np.ndarray:
+    """Years of held-out rows by weights and a calibration map that did not see their outcomes either."""
+    matrix = np.column_stack(list(weighing.held_out_members.values()))
+    years = np.empty(len(outcomes))
+    for _, test in splits:
+        rest = np.ones(len(outcomes), dtype=bool)
+        rest[test] = False
+        weights, intercept = _least_squares(matrix[rest], outcomes[rest])
+        scores = intercept + matrix @ weights
+        years[test] = CalibrationMap.fit(scores[rest], outcomes[rest], tau)(scores[test])
+    return years
+
+
+def _least_squares(matrix: np.ndarray, outcomes: np.ndarray) -> tuple[np.ndarray, float]:
+    """Weights that are not negative, and the intercept."""
+    centre = matrix.mean(axis=0)
+    weights, _ = nnls(matrix - centre, outcomes - outcomes.mean())
+    if not weights.any():  # nothing foretells anything: the first, the base, is as good as any
+        weights[0] = 1.0
+    return weights, float(outcomes.mean() - centre @ weights)
+
+
 def weigh(
     folds: Sequence[dict[str, Grown]],
     splits: Sequence[tuple[np.ndarray, np.ndarray]],
@@ -151,15 +178,11 @@ def weigh(
         stage[name] = int(np.argmin(((after - outcomes) ** 2).mean(axis=1)))
         said[name] = after[stage[name]]
     matrix = np.column_stack(list(said.values()))
-    centre = matrix.mean(axis=0)
-    weights, _ = nnls(matrix - centre, outcomes - outcomes.mean())
-    if not weights.any():  # nothing foretells anything: the first, the base, is as good as any
-        weights[0] = 1.0
-    held_out = outcomes.mean() + (matrix - centre) @ weights
+    weights, intercept = _least_squares(matrix, outcomes)
     return Weighing(
         weights=dict(zip(said, weights.tolist(), strict=True)),
-        intercept=float(outcomes.mean() - centre @ weights),
+        intercept=intercept,
         stage=stage,
-        held_out=held_out,
+        held_out=intercept + matrix @ weights,
         held_out_members=said,
     )

@@ -71,20 +71,23 @@ def explain(ranker: Any, X: Any, matrix: np.ndarray) -> Explanation:
     """Contributions of the weighted sum, summed by feature of the table and scaled by the calibration."""
     import pandas as pd
 
+    names, belongs = _features(ranker.preprocessor_)
     parts = np.zeros((len(matrix), matrix.shape[1] + 1))
     parts[:, -1] = ranker.intercept_
     for name, fits in ranker.members_.items():
         for fit in fits:
-            say = fit.contributions if hasattr(fit, "contributions") else lambda rows, fit=fit: occluded(fit, rows)
-            parts += ranker.weights_[name] / len(fits) * say(matrix)
+            weight = ranker.weights_[name] / len(fits)
+            if hasattr(fit, "contributions"):
+                parts += weight * fit.contributions(matrix)
+            else:
+                parts += weight * occluded(fit, matrix, ranker.typical_row_, belongs)
     if "base" in ranker.weights_:
-        parts += ranker.weights_["base"] * occluded(ranker.base_, matrix)
+        parts += ranker.weights_["base"] * occluded(ranker.base_, matrix, ranker.typical_row_, belongs)
     years = ranker.calibration_map_(parts.sum(axis=1))
     typical = ranker.calibration_map_(parts[:, -1].copy())
     moved = parts[:, :-1].sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         rate = np.where(np.abs(moved) > 1e-12, (years - typical) / moved, 0.0)
-    names, belongs = _features(ranker.preprocessor_)
     summed = np.zeros((len(matrix), len(names)))
     for column, feature in enumerate(belongs):
         summed[:, feature] += parts[:, column]
@@ -92,18 +95,22 @@ def explain(ranker: Any, X: Any, matrix: np.ndarray) -> Explanation:
     return Explanation(pd.DataFrame(summed * rate[:, None], columns=names, index=index), typical, years)
 
 
-def occluded(model: Any, matrix: np.ndarray) -> np.ndarray:
-    """What each column adds to any model: predictions less those with the column at its mean, scaled to add up."""
-    typical = matrix.mean(axis=0)
+def occluded(model: Any, matrix: np.ndarray, typical: np.ndarray, belongs: list[int]) -> np.ndarray:
+    """What each feature adds to any model: predictions less those with it at its training mean, scaled to add up.
+
+    All columns of a category are changed together; what it adds stands in the first of them.
+    """
     here = model.predict(matrix)
     shared = float(model.predict(typical[None])[0])
     parts = np.zeros((len(matrix), matrix.shape[1] + 1))
-    for column in np.flatnonzero(np.ptp(matrix, axis=0) > 0):
+    for feature in np.unique(belongs):
+        columns = np.flatnonzero(np.asarray(belongs) == feature)
+        if (matrix[:, columns] == typical[columns]).all():
+            continue
         without = matrix.copy()
-        without[:, column] = typical[column]
-        parts[:, column] = here - model.predict(without)
-    total = parts.sum(axis=1)
-    missing = here - shared - total  # interactions: shared out by size
+        without[:, columns] = typical[columns]
+        parts[:, columns[0]] = here - model.predict(without)
+    missing = here - shared - parts.sum(axis=1)  # interactions: shared out by size
     size = np.abs(parts).sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         parts += np.where(size[:, None] > 0, np.abs(parts) / size[:, None], 0.0) * missing[:, None]

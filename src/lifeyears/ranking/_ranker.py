@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -24,7 +24,7 @@ from ..outcome import Outcome, as_outcome
 from ..relevance._cross_fit import Splits, draw_splits
 from ._calibration import CalibrationMap
 from ._curves import bent_to
-from ._ensemble import Grown, Weighing, grow_fold, weigh
+from ._ensemble import Grown, Weighing, grow_fold, honestly_calibrated, weigh
 from ._explain import Explanation, explain
 from ._kernel import available_threads
 from ._labels import PseudoLabels, label_estimator, pseudo_labels
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     import lightgbm
 
 WAITLIST = 256
+FEWEST_TO_CALIBRATE = 50
 WORTH_A_PROCESS = 5000  # rows: below, starting workers takes longer than the trees
 
 
@@ -53,8 +54,7 @@ class RankerReport:
     rounds : dict of member to int
         Trees kept.
     kept_base : bool
-        The guard: on held-out rows the ranker's top was clearly worse than the base model's, so the base is used as
-        it is.
+        The base model is used as it is: too few events, or nothing was better on held-out rows (see `notes`).
     calibrated : bool
         Whether held-out rows were there to map scores to years.
     notes : tuple of str
@@ -76,7 +76,7 @@ class RankerReport:
         if self.labels is not None:
             lines.append(repr(self.labels))
         if self.kept_base:
-            lines.append("the base model is used as it is: on held-out rows nothing was better at the top")
+            lines.append("the base model is used as it is")
         return "\n".join([*lines, *self.notes])
 
 
@@ -92,18 +92,21 @@ class BootstrappedRanker(BaseEstimator):
     Parameters
     ----------
     base : survival model, optional
-        Any model of `lifeyears.models`, or what `lifeyears.models.wrap` takes; None means Cox.
+        Any model of `lifeyears.models`, or what `lifeyears.models.wrap` takes; None means Cox. It is given the matrix
+        that `preprocessor_` makes, without column names.
     tau : float, optional
         The horizon; None means the largest training time.
     preset : {"default", "paper"}
         Where the hyperparameters below come from, if they are None.
     second_stage : {"gbdt", "mlp"}
-        Trees, or a network (needs torch) with the same loss.
+        Trees, or a network (needs torch) with the same loss; LightGBM's settings below mean nothing to it.
     label : {"ey", "dr"}, optional
         Pseudo-labels: the paper's, or doubly robust ones. The latter may lie outside [0, τ]; within |ΔNDCG| they are
         clipped to it.
     cross_fit_base : bool, optional
-        Whether a row's label comes from a base model that did not see the row.
+        Whether a row's label comes from a base model that did not see the row. That model may have seen the rows that
+        judge a fold: with doubly robust labels this hardly matters; with "ey" and a base that memorises (a forest), the
+        trees get somewhat more weight than they have earned (measured on noise: correlation 0.07 in place of 0.02).
     censoring : survival model, optional
         Of the censoring times, for doubly robust labels and outcomes; None means Cox.
     members : sequence of {"base", "years", "hazard"}, optional
@@ -141,8 +144,8 @@ class BootstrappedRanker(BaseEstimator):
     preprocessor_ : TablePreprocessor
         Tables with categories or missing values are welcome: this makes the matrix.
     held_out_ : array or None
-        What the ranker says, in years, of training rows it had not seen (NaN where it had), and
-        `held_out_outcomes_`: the doubly robust outcomes beside them.
+        What the ranker says, in years, of training rows that neither its members nor the calibration applied to them
+        had seen (NaN elsewhere), and `held_out_outcomes_`: the doubly robust outcomes beside them.
 
     Examples
     --------
@@ -152,6 +155,9 @@ class BootstrappedRanker(BaseEstimator):
     >>> f.predict(d.X).shape, f.tau_
     ((600,), 10.0)
     """
+
+    held_out_: np.ndarray | None
+    held_out_outcomes_: np.ndarray | None
 
     def __init__(
         self,
@@ -226,12 +232,14 @@ class BootstrappedRanker(BaseEstimator):
         """
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        settings = self._settings()
         matrix = self._training_matrix(X)
+        settings = self._settings(len(matrix))
         if len(matrix) < 2:
             raise ValueError(f"{type(self).__name__} needs at least two rows to rank; got n_samples = 1")
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self.notes_: list[str] = []
+        self._seed = seed
+        self.typical_row_ = matrix.mean(axis=0)
         with one_thread():
             if _is_relevance(y):
                 self._fit_relevance(matrix, _checked_relevance(y, len(matrix)), settings, seed)
@@ -257,8 +265,8 @@ class BootstrappedRanker(BaseEstimator):
         if self.base_ is None:
             raise TypeError("relevance was given in place of outcomes: there is no base model to take curves from")
         matrix = self._matrix(X)
-        curves = self.base_.predict_curves(matrix, times)
-        return bent_to(curves, self.calibration_map_(self._scores(matrix)), self.tau_)
+        years = self.calibration_map_(self._scores(matrix))
+        return bent_to(self.base_.predict_curves, matrix, years, self.tau_, times)
 
     def explain(self, X: Any) -> Explanation:
         """What each feature adds to each patient's years, and who it moves in and out of the top.
@@ -271,6 +279,9 @@ class BootstrappedRanker(BaseEstimator):
 
     def score(self, X: Any, y: Any) -> float:
         """C-index, for scikit-learn's tools; see `lifeyears.metrics.make_scorer` for better."""
+        if _is_relevance(y):  # every pair of different relevance counts
+            relevance = np.asarray(y, dtype=float)
+            y = Outcome(relevance - relevance.min(), np.ones(len(relevance), dtype=bool))
         return concordance_index(y, self.predict(X))
 
     def plot_calibration(self, ax: Any = None, groups: int = 10) -> Any:
@@ -304,9 +315,8 @@ class BootstrappedRanker(BaseEstimator):
         if settings.early_stopping_rounds and not len(held_out):
             self.notes_.append("no rows were held out: trained for all rounds, and not calibrated")
         if self.second_stage == "mlp":
-            member: Any = train_network(
-                X, labels.values, gains, settings.alpha, settings.margin, settings.group_size, seed
-            )
+            shape = (settings.alpha, settings.margin, settings.group_size)
+            member: Any = train_network(X[train], labels.values[train], gains[train], *shape, seed)
         else:
             member = self._one_booster(X, labels.values, gains, train, held_out, settings, seed)
         self.members_ = {"years": [member]}
@@ -314,7 +324,8 @@ class BootstrappedRanker(BaseEstimator):
         if len(held_out) >= 50:
             judge = label_estimator("dr", self.base_, self._new_censoring(X, y), self.tau_)
             outcomes = pseudo_labels(judge.estimate, X[held_out], y[held_out], self.tau_, False).values
-        self._finish(labels, {"years": 1.0}, 0.0, member.predict(X[held_out]), held_out, outcomes, len(y))
+        scores = member.predict(X[held_out]) if len(held_out) else np.empty(0)
+        self._finish(labels, {"years": 1.0}, 0.0, scores, held_out, outcomes, len(y))
 
     def _one_booster(
         self,
@@ -351,24 +362,36 @@ class BootstrappedRanker(BaseEstimator):
         self.pseudo_labels_ = labels.values
         grown = self._grow(X, y, labels.values, splits, settings, seed)
         weighing = weigh(grown, splits, base_said if "base" in settings.members else None, outcomes)
-        if self._clearly_worse(weighing, base_said, outcomes):
+        if "base" in settings.members and self._clearly_worse(weighing, base_said, outcomes):
             weighing = weigh([{} for _ in splits], splits, base_said, outcomes)
-            weighing.weights["base"] = max(weighing.weights["base"], 1e-6)
             self.notes_.append("on held-out rows the members' top was clearly worse than the base model's")
-        self._keep(weighing, grown, labels, outcomes)
+        self._keep(weighing, grown, labels, outcomes, splits)
 
     def _fit_relevance(self, X: np.ndarray, relevance: np.ndarray, settings: Settings, seed: int) -> None:
         """Learning to rank without survival: relevance is the label."""
         from sklearn.model_selection import KFold
 
+        if "years" not in settings.members:
+            raise ValueError('relevance is learned by the member "years": leave it among the members')
         self.base_, self.tau_ = None, float(relevance.max())
         self.pseudo_labels_ = relevance
+        gains = relevance - min(relevance.min(), 0.0)
         folds = min(settings.folds, len(X) // 4)
-        rows = np.arange(len(X))
-        splits = tuple(KFold(folds, shuffle=True, random_state=seed).split(X)) if folds > 1 else ((rows, rows),)
-        grown = self._grow(X, None, relevance, splits, settings, seed)
-        weighing = weigh(grown, splits, None, relevance)
-        self._keep(weighing, grown, None, relevance if folds > 1 else np.empty(0))
+        if folds > 1:
+            splits = tuple(KFold(folds, shuffle=True, random_state=seed).split(X))
+            grown = self._grow(X, None, relevance, splits, settings, seed)
+            self._keep(weigh(grown, splits, None, relevance), grown, None, relevance, splits)
+            return
+        everybody = Outcome(np.ones(len(X)), np.ones(len(X), dtype=bool))
+        train, held_out = _validation_split(everybody, settings.validation_fraction, seed)
+        if self.second_stage == "mlp":
+            shape = (settings.alpha, settings.margin, settings.group_size)
+            member: Any = train_network(X[train], relevance[train], gains[train], *shape, seed)
+        else:
+            member = self._one_booster(X, relevance, gains, train, held_out, settings, seed)
+        self.members_ = {"years": [member]}
+        scores = member.predict(X[held_out]) if len(held_out) else np.empty(0)
+        self._finish(None, {"years": 1.0}, 0.0, scores, held_out, relevance[held_out], len(X))
 
     def _judge_base(
         self, X: np.ndarray, y: Outcome, settings: Settings, splits: Splits
@@ -385,7 +408,7 @@ class BootstrappedRanker(BaseEstimator):
             outcomes[test] = judged.values
             if settings.label == "ey":
                 estimate = label_estimator("ey", base, None, self.tau_).estimate
-                judged = pseudo_labels(estimate, X[test], y[test], self.tau_, True)
+                judged = pseudo_labels(estimate, X[test], y[test], self.tau_, self.preset != "paper")
             labels[test] = judged.values
             parts.append(judged)
         if settings.cross_fit_base:
@@ -396,6 +419,8 @@ class BootstrappedRanker(BaseEstimator):
         self, X: np.ndarray, y: Outcome | None, labels: np.ndarray, splits: Splits, settings: Settings, seed: int
     ) -> list[dict[str, Grown]]:
         gains = np.clip(labels, 0.0, self.tau_) if y is not None else labels - min(labels.min(), 0.0)
+        if not {"years", "hazard"} & set(settings.members):
+            return [{} for _ in splits]
         if self.second_stage == "mlp":
             fits = [
                 train_network(
@@ -422,7 +447,12 @@ class BootstrappedRanker(BaseEstimator):
         return list(self._shown(running, "trees", len(splits)))
 
     def _keep(
-        self, weighing: Weighing, grown: list[dict[str, Grown]], labels: PseudoLabels | None, outcomes: np.ndarray
+        self,
+        weighing: Weighing,
+        grown: list[dict[str, Grown]],
+        labels: PseudoLabels | None,
+        outcomes: np.ndarray,
+        splits: Splits,
     ) -> None:
         self.members_ = {
             name: [fold[name].stages[stage] for fold in grown]
@@ -430,9 +460,10 @@ class BootstrappedRanker(BaseEstimator):
             if weighing.weights[name] > 0
         }
         weights = {name: weight for name, weight in weighing.weights.items() if weight > 0}
-        rows = np.arange(len(outcomes))
-        held_out = weighing.held_out[rows] if len(rows) else np.empty(0)
-        self._finish(labels, weights, weighing.intercept, held_out, rows, outcomes, len(weighing.held_out))
+        n = len(outcomes)
+        self._finish(labels, weights, weighing.intercept, weighing.held_out, np.arange(n), outcomes, n)
+        if self.held_out_ is not None and labels is not None:
+            self.held_out_ = honestly_calibrated(weighing, splits, outcomes, self.tau_)
 
     def _finish(
         self,
@@ -446,28 +477,42 @@ class BootstrappedRanker(BaseEstimator):
     ) -> None:
         """Calibrate on held-out rows, where there are any, and report."""
         self.weights_, self.intercept_ = weights, intercept
-        enough = len(outcomes) >= 50
-        survival = labels is not None
-        self.calibration_map_ = (
-            CalibrationMap.fit(scores, outcomes, self.tau_) if enough and survival else CalibrationMap.identity()
-        )
-        self.held_out_ = _scattered(self.calibration_map_(scores), rows, n) if enough else None
-        self.held_out_outcomes_ = _scattered(outcomes, rows, n) if enough else None
+        enough = len(outcomes) >= FEWEST_TO_CALIBRATE
+        if labels is None:  # relevance has no horizon
+            self.calibration_map_ = CalibrationMap.identity()
+        elif enough:
+            self.calibration_map_ = CalibrationMap.fit(scores, outcomes, self.tau_)
+        else:
+            self.calibration_map_ = CalibrationMap.identity(self.tau_)
+            self.notes_.append(f"not calibrated: {len(outcomes)} rows were held out, {FEWEST_TO_CALIBRATE} are needed")
+        self.held_out_ = self.held_out_outcomes_ = None
+        if enough:
+            self.held_out_ = _scattered(self._half_by_half(scores, outcomes, labels is not None), rows, n)
+            self.held_out_outcomes_ = _scattered(outcomes, rows, n)
         self.report_ = RankerReport(
             labels=labels,
             weights=weights,
             rounds={name: fits[0].rounds for name, fits in self.members_.items() if hasattr(fits[0], "rounds")},
             kept_base=set(weights) == {"base"},
-            calibrated=not self.calibration_map_.is_identity,
+            calibrated=self.calibration_map_.fitted,
             notes=tuple(self.notes_),
         )
-        del self.notes_
+        del self.notes_, self._seed
+
+    def _half_by_half(self, scores: np.ndarray, outcomes: np.ndarray, calibrate: bool) -> np.ndarray:
+        """Years of held-out rows by a map fitted to the other half of them."""
+        if not calibrate:
+            return scores
+        years, odd = np.empty(len(scores)), np.arange(len(scores)) % 2 == 1
+        for half in (odd, ~odd):
+            years[half] = CalibrationMap.fit(scores[~half], outcomes[~half], self.tau_)(scores[half])
+        return years
 
     def _labels(self, X: np.ndarray, y: Outcome, settings: Settings, seed: int) -> PseudoLabels:
         """Labels by the base model fitted to all rows, or cross-fitted."""
         never_below = settings.label == "ey" and self.preset != "paper"
         if settings.cross_fit_base and not settings.folds:
-            splits = draw_splits(y, 5, None, seed % 2**31)
+            splits = _folds(y, min(5, len(y)), seed)
             labels, parts = np.empty(len(y)), []
             for train, test in self._shown(splits, "labels"):
                 base = self._new_base().fit(X[train], y[train])
@@ -502,13 +547,16 @@ class BootstrappedRanker(BaseEstimator):
 
     # what it is fitted with
 
-    def _settings(self) -> Settings:
+    def _settings(self, n: int) -> Settings:
         if self.second_stage not in ("gbdt", "mlp"):
             raise ValueError(f'second_stage must be "gbdt" or "mlp"; got {self.second_stage!r}')
         given = self.get_params(deep=False)
         if self.second_stage == "mlp" and self.members is None and self.preset == "default":
             given["members"] = ("base", "years")  # a network of years; hazards are the trees'
-        return settings_of(self.preset, given)
+        settings = settings_of(self.preset, given)
+        if self.preset == "default" and self.min_child_samples is None:  # leaves of 100 rows leave small data no split
+            settings = replace(settings, min_child_samples=max(5, min(settings.min_child_samples, n // 40)))
+        return settings
 
     def _horizon(self, y: Outcome) -> float:
         if self.tau is None:
@@ -520,7 +568,7 @@ class BootstrappedRanker(BaseEstimator):
         return float(self.tau)
 
     def _new_base(self) -> Any:
-        base = clone(wrap(Cox() if self.base is None else self.base), safe=False)
+        base = _seeded(clone(wrap(Cox() if self.base is None else self.base), safe=False), self._seed)
         return base.set_params(tau=self.tau_) if "tau" in base.get_params() else base
 
     def _new_censoring(self, X: np.ndarray, y: Outcome) -> Any:
@@ -528,18 +576,14 @@ class BootstrappedRanker(BaseEstimator):
         if y.n_events == len(y):
             return SurvivalCurves.trusted(np.zeros(1), np.ones((1, 1)))
         model = clone(wrap(Cox(alpha=10.0) if self.censoring is None else self.censoring), safe=False)
-        return model.fit(X, y.censoring())
+        return _seeded(model, self._seed).fit(X, y.censoring())
 
     def _splits(self, y: Outcome, settings: Settings, seed: int) -> Splits | None:
-        """Folds stratified by event: as many as were asked for, or as the rarer kind allows; None: too few rows."""
-        rarest = min([count for count in (y.n_events, len(y) - y.n_events) if count])
-        folds = min(settings.folds, rarest)
-        if folds < 2 or y.n_events < 2 * folds:
+        """The folds; None where there are too few events."""
+        if y.n_events < 2 * settings.folds:
             self.notes_.append(f"{len(y)} rows with {y.n_events} events are too few to learn more than the base model")
             return None
-        if folds < settings.folds:
-            self.notes_.append(f"{folds} folds instead of {settings.folds}: one kind of outcome has {rarest} rows")
-        return draw_splits(y, folds, None, seed % 2**31)
+        return _folds(y, settings.folds, seed)
 
     def _threads(self) -> int:
         if self.n_jobs is not None and self.n_jobs < 0:
@@ -577,7 +621,7 @@ class BootstrappedRanker(BaseEstimator):
         if table is None:
             numeric = getattr(np.asarray(X), "dtype", np.dtype(object)).kind in "fiub"
         else:
-            numeric = all(kind.kind in "fiu" if hasattr(kind, "kind") else False for kind in table.dtypes)
+            numeric = all(kind.kind in "fiub" if hasattr(kind, "kind") else False for kind in table.dtypes)
         # numbers are left as they are: the base model scales as it sees fit
         self.preprocessor_ = TablePreprocessor(scale=not numeric)
         matrix = self.preprocessor_.fit(X).transform(X)
@@ -603,6 +647,22 @@ class BootstrappedRanker(BaseEstimator):
         tags.input_tags.string = True
         tags.non_deterministic = self.random_state is None
         return tags
+
+
+def _folds(y: Outcome, folds: int, seed: int) -> Splits:
+    """Folds, stratified by event where there are enough of both kinds."""
+    from sklearn.model_selection import KFold
+
+    rarest = min(y.n_events, len(y) - y.n_events)
+    if rarest >= folds or not rarest:
+        return draw_splits(y, folds, None, seed)
+    return draw_splits(y, KFold(folds, shuffle=True, random_state=seed), None, seed)
+
+
+def _seeded(model: Any, seed: int) -> Any:
+    """The model with a seed wherever it has none: same seed, same result."""
+    open_ = [name for name, value in model.get_params().items() if name.endswith("random_state") and value is None]
+    return model.set_params(**dict.fromkeys(sorted(open_), seed)) if open_ else model
 
 
 def _scattered(values: np.ndarray, rows: np.ndarray, n: int) -> np.ndarray:
