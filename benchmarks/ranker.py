@@ -126,7 +126,7 @@ def worlds(folder: Path, seeds: int, lever_seeds: int, jobs: int) -> pd.DataFram
 
 def public_unit(name: str, base: str) -> list[dict]:
     """Both presets over one base on one public set, against the base: paired differences of waitlist value."""
-    from lifeyears.experiments._truth import five_models
+    from lifeyears.experiments._unit import base_model
 
     data = ly.data.load(name)
     rng = np.random.default_rng(0)
@@ -137,7 +137,7 @@ def public_unit(name: str, base: str) -> list[dict]:
     for test in (0, 1):
         train, held = np.flatnonzero(half != test), np.flatnonzero(half == test)
         for preset in ("paper", "default"):
-            model = five_models(tau, 0)[base]
+            model = base_model(base, ly.experiments.Plan("full", tau=tau), 0)
             ranker = ly.BootstrappedRanker(model, tau=tau, preset=preset, random_state=0, n_jobs=1)
             ranker.fit(X.iloc[train], y[train])
             scores[preset][held] = ranker.predict(X.iloc[held])

@@ -13,12 +13,12 @@ from .curves import SurvivalCurves
 from .outcome import Outcome, as_outcome, suggest_horizon
 
 if TYPE_CHECKING:
-    from . import data, experiments, metrics, models, ranking, relevance
+    from . import allocation, data, experiments, metrics, models, ranking, relevance
     from ._versions import show_versions
     from .ranking import BootstrappedRanker
     from .saving import load, save
 
-_PARTS = ("data", "experiments", "metrics", "models", "ranking", "relevance")
+_PARTS = ("allocation", "data", "experiments", "metrics", "models", "ranking", "relevance")
 _NAMES = {"BootstrappedRanker": "ranking", "load": "saving", "save": "saving", "show_versions": "_versions"}
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "Outcome",
     "SurvivalCurves",
     "__version__",
+    "allocation",
     "as_outcome",
     "data",
     "experiments",

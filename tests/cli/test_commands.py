@@ -87,12 +87,66 @@ def test_datasets_lists_and_describes(capsys):
     assert "95th percentile" in out
 
 
-def test_demo_prints_five_models_and_a_sentence(capsys):
-    code, out, _ = out_of(capsys, "demo", "--rows", "600")
+def test_demo_prints_five_models_and_a_sentence(capsys, tmp_path):
+    code, out, _ = out_of(capsys, "demo", "--rows", "400", "--out", str(tmp_path / "run"), "--jobs", "1")
     assert code == 0
-    for model in ("KM", "Cox", "AFT", "DeepSurv", "DeepHit", "truth known"):
+    for model in ("KM", "Cox", "AFT", "DeepSurv", "DeepHit", "truth"):
         assert model in out
-    assert "By C-index one would choose" in out
+    assert "Most years per allocation" in out
+    assert (tmp_path / "run" / "summary.json").exists()
+    code, out, _ = out_of(capsys, "status", str(tmp_path / "run"))
+    assert "2 of 2 units done, tables written" in out
+
+
+def test_compare_a_file_of_ones_own(capsys, tmp_path):
+    import numpy as np
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    n = 300
+    table = pd.DataFrame(
+        {
+            "years": rng.exponential(5, n).round(2) + 0.01,
+            "died": np.where(rng.random(n) < 0.6, "yes", "no"),
+            "age": np.where(rng.random(n) < 0.1, np.nan, rng.normal(50, 10, n)),
+            "ward": rng.choice(["A", "B", None], n),
+        }
+    )
+    table.to_csv(tmp_path / "mine.csv", index=False)
+    run = ["compare", str(tmp_path / "mine.csv"), "--models", "KM,cox", "--folds", "2", "--jobs", "1"]
+    run += ["--out", str(tmp_path / "run")]
+    code, _, err = out_of(capsys, *run, "--time", "yaers", "--event", "died")
+    assert code == 2
+    assert "yaers" in err
+    assert "years" in err
+    code, _, err = out_of(capsys, *run)
+    assert code == 2
+    assert "--event" in err
+    code, out, _ = out_of(capsys, *run, "--time", "years", "--event", "died")
+    assert code == 0
+    assert "Most years per allocation" in out
+    assert "not 256" in out
+    code, _, err = out_of(capsys, *run, "--time", "years", "--event", "died", "--seed", "3")
+    assert code == 2
+    assert "plan.seed was 0, is 3" in err
+
+
+def test_reproduce_small_and_dry(capsys, tmp_path):
+    code, out, _ = out_of(capsys, "reproduce", "all", "--rows", "400", "--dry-run")
+    assert code == 0
+    assert "nothing was run" in out
+    small = ["--rows", "400", "--iterations", "1", "--folds", "2", "--models", "KM", "--default-over", "none"]
+    code, out, _ = out_of(capsys, "reproduce", "artificial", *small, "--jobs", "1", "--out", str(tmp_path / "r"))
+    assert code == 0
+    assert "Table 1" in (tmp_path / "r" / "artificial" / "tables.md").read_text()
+    code, _, err = out_of(capsys, "reproduce", "both")
+    assert code == 2
+    assert "artificial, full or all" in err
+    code, _, err = out_of(capsys, "compare", "no_such_set")
+    assert code == 2
+    assert "no data set called" in err
+    code, _, err = out_of(capsys, "status", str(tmp_path))
+    assert code == 2
 
 
 def test_registry_beside_the_paper(capsys):

@@ -56,7 +56,6 @@ def plan_only(protocol: str, data: Dataset, jobs: int, **options: Any) -> None:
     each = (len(plan.models) - deep) * 0.3 + deep * (0.012 * plan.epochs + 0.3) + 2.5 * len(plan.default_over)
     seconds = rows / 1000 * each * plan.iterations * plan.folds / jobs
     print(f"{protocol}: {data!r}")
-    print(
-        f"{len(plan.units)} units ({plan.iterations} iterations of {plan.folds} folds), {len(plan.arms)} arms, {jobs} jobs"
-    )
+    folds = f"{plan.iterations} iterations of {plan.folds} folds"
+    print(f"{len(plan.units)} units ({folds}), {len(plan.arms)} arms, {jobs} jobs")
     print(f"about {max(seconds / 60, 0.1):.1f} minutes; nothing was run")

@@ -5,15 +5,12 @@ from ._plan import Plan
 from ._registry_check import RegistryCheck, registry_check
 from ._results import Run
 from ._runner import run, status
-from ._truth import TruthComparison, compare_on_truth
 
 __all__ = [
     "EstimatorBench",
     "Plan",
     "RegistryCheck",
     "Run",
-    "TruthComparison",
-    "compare_on_truth",
     "estimator_bench",
     "registry_check",
     "run",

@@ -124,7 +124,7 @@ class Run:
             value, low, high = self.pooled.values.loc[arm, ["value", "low", "high"]]
             return float(value), float(low), float(high)
         values = self.values(arm, f"{self.judge} value")
-        mean, half = float(np.nanmean(values)), corrected_half_width(values[~np.isnan(values)], self.plan.folds)
+        mean, half = _mean(values), corrected_half_width(values[~np.isnan(values)], self.plan.folds)
         return mean, mean - half, mean + half
 
     def gain(self, new: str, old: str) -> tuple[float, float, float, float]:
@@ -154,8 +154,8 @@ class Run:
                 row |= {"gain": gain, "gain low": low, "gain high": high, "p": p}
             for other in ("DR", "EY", "IPCW", "expected"):
                 if other != self.judge and other in self.units[0].outcomes:
-                    row[f"years by {other}"] = float(np.nanmean(self.values(arm, f"{other} value")))
-            rows.append(row | {"C-index": float(np.nanmean(self.values(arm, "C-index")))})
+                    row[f"years by {other}"] = _mean(self.values(arm, f"{other} value"))
+            rows.append(row | {"C-index": _mean(self.values(arm, "C-index"))})
         return pd.DataFrame(rows)
 
     @cached_property
@@ -200,7 +200,7 @@ class Run:
                     for t, f in zip(truth, found, strict=True)
                     if not (np.isnan(t).any() or np.isnan(f).any())
                 ]
-                row[key] = 100 * float(np.nanmean(rates)) if rates else np.nan
+                row[key] = 100 * _mean(rates) if rates else np.nan
             rows.append(row)
         return pd.DataFrame(rows)
 
@@ -237,8 +237,8 @@ class Run:
                 continue
             row: dict[str, Any] = {"model": model, "framework": framework}
             for key in NDCG_KEYS:
-                base = np.nanmean(self.values(f"{model} standard", f"{kind} {key}"))
-                row[key] = 100 * (np.nanmean(self.values(arm, f"{kind} {key}")) / base - 1) if base > 0 else np.nan
+                base = _mean(self.values(f"{model} standard", f"{kind} {key}"))
+                row[key] = 100 * (_mean(self.values(arm, f"{kind} {key}")) / base - 1) if base > 0 else np.nan
             rows.append(row)
         return pd.DataFrame(rows)
 
@@ -323,3 +323,10 @@ class Run:
 
     def _repr_html_(self) -> str:
         return f"<p>{self.reading()}</p>" + self._years().to_html(index=False, float_format="{:.3f}".format)
+
+
+def _mean(values: Any) -> float:
+    """The mean of what is known; NaN if nothing is."""
+    values = np.asarray(values, dtype=float)
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else float("nan")

@@ -160,7 +160,7 @@ def load_unit(out: Path, iteration: int, fold: int) -> UnitResult | None:
     """A unit's result, or None if it is not there or cannot be read (then it is made again)."""
     path = unit_path(out, iteration, fold)
     try:
-        with np.load(path, allow_pickle=False) as found:
+        with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as found:
             arrays = {name: found[name] for name in found.files}  # every byte is checked against zip's checksum
         words = json.loads(arrays.pop("words").tobytes())
         prefix = "outcome_"

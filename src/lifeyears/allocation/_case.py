@@ -1,0 +1,104 @@
+"""A case: candidates, what a predictor says of them, what they are worth, and what a policy makes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..metrics import ndcg_score
+from ..metrics._concordance import concordance_counts
+
+BLUE, RED = "#0072B2", "#D55E00"  # told apart by colour-blind readers
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Case:
+    """One organ, N candidates, and a policy that chooses by a predictor's scores. Nothing is censored.
+
+    Attributes
+    ----------
+    scores : array, shape (N,)
+        What the predictor says.
+    utilities : array, shape (N,)
+        What allocating to each candidate is truly worth.
+    probabilities : array, shape (N,)
+        With what chance the policy chooses each, given the scores.
+    construction : str
+        Where the case comes from.
+    """
+
+    scores: np.ndarray
+    utilities: np.ndarray
+    probabilities: np.ndarray
+    construction: str
+
+    @property
+    def n(self) -> int:
+        """How many candidates there are."""
+        return len(self.scores)
+
+    @cached_property
+    def c_index(self) -> float:
+        """The predictor's C-index (nothing is said of one below chance: a case may well have it)."""
+        concordant, tied, comparable = concordance_counts(self.utilities, np.ones(self.n, dtype=bool), self.scores)
+        return (concordant + 0.5 * tied) / comparable if comparable else float("nan")
+
+    @property
+    def utility(self) -> float:
+        """The policy's expected utility."""
+        return float(self.probabilities @ self.utilities)
+
+    @property
+    def utility_ratio(self) -> float:
+        """The policy's expected utility as a share of the best candidate's."""
+        return self.utility / float(self.utilities.max())
+
+    @property
+    def uniform_ratio(self) -> float:
+        """The same for a uniform random choice."""
+        return float(self.utilities.mean() / self.utilities.max())
+
+    @property
+    def chosen(self) -> int:
+        """The candidate whom the policy is most likely to choose (of equals the one with the highest score)."""
+        return int(np.lexsort((-self.scores, -self.probabilities))[0])
+
+    def ndcg(self, k: int = 1) -> float:
+        """The predictor's NDCG@k, which does see what is wrong."""
+        return ndcg_score(self.utilities, self.scores, k=k)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.construction}: {self.n} candidates, C-index {self.c_index:.4f}, NDCG@1 {self.ndcg():.4f}; the "
+            f"policy gains {self.utility_ratio:.4f} of the best utility, a uniform choice {self.uniform_ratio:.4f}"
+        )
+
+    __repr__ = __str__
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw what each candidate is worth by place on the predicted list; return the axes.
+
+        Who may be chosen is marked, the larger the likelier.
+        """
+        import matplotlib.pyplot as plt
+
+        ax = ax if ax is not None else plt.subplots(figsize=(7, 3.4), layout="constrained")[1]
+        place = np.empty(self.n)
+        place[np.argsort(-self.scores, kind="stable")] = np.arange(1, self.n + 1)
+        may = self.probabilities > 0
+        word = "gets the organ" if may.sum() == 1 else "may get the organ"
+        ax.scatter(place[~may], self.utilities[~may], s=14, color=BLUE, label="never gets the organ")
+        sizes = 14 + 80 * self.probabilities[may]
+        ax.scatter(place[may], self.utilities[may], s=sizes, color=RED, marker="X", linewidths=0, label=word)
+        ax.set(
+            xlabel="place on the predicted list",
+            ylabel="true worth",
+            ylim=(-0.04 * self.utilities.max(), 1.08 * self.utilities.max()),
+            title=f"C-index {self.c_index:.2f}, and {self.utility_ratio:.1%} of the best utility",
+        )
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.legend(frameon=False)
+        return ax

@@ -1,0 +1,231 @@
+"""The runner: the same bytes however it was run, stopped or spread; and what the protocols do with the data."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import lifeyears as ly
+from lifeyears.experiments import Plan
+from lifeyears.experiments._runner import load_unit, unit_path
+from lifeyears.experiments._statistics import corrected_half_width, fold_difference
+from lifeyears.experiments._subgroups import subgroup_table
+from lifeyears.experiments._unit import folds_of, outcome_of, run_unit
+
+SMALL = {"iterations": 2, "folds": 2, "models": ("KM", "Cox"), "default_over": (), "waitlist": 40, "tau": 15.0}
+SCRIPT = """
+import sys, lifeyears as ly
+data = ly.data.simulate_registry(n=400, random_state=1)
+options = dict(iterations=2, folds=2, models=("KM", "Cox"), default_over=(), waitlist=40, tau=15.0)
+ly.experiments.run(sys.argv[1], data, sys.argv[2], n_jobs=int(sys.argv[3]), dask=sys.argv[4] or None, **options)
+"""
+
+
+@pytest.fixture(scope="module")
+def data():
+    return ly.data.simulate_registry(n=400, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(data, tmp_path_factory):
+    out = tmp_path_factory.mktemp("undisturbed") / "run"
+    return out, ly.experiments.run("full", data, out, n_jobs=1, **SMALL)
+
+
+def contents(out: Path) -> dict[str, bytes]:
+    """All files but the manifest."""
+    return {
+        str(path.relative_to(out)): path.read_bytes()
+        for path in sorted(out.rglob("*"))
+        if path.is_file() and path.name != "manifest.json"
+    }
+
+
+def started(protocol, out, jobs=1, dask=""):
+    return subprocess.Popen([sys.executable, "-c", SCRIPT, protocol, str(out), str(jobs), dask], start_new_session=True)
+
+
+def killed_and_resumed(out: Path, kills: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for _ in range(kills):
+        process = started("full", out)
+        time.sleep(float(rng.uniform(2.0, 12.0)))
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    assert started("full", out).wait() == 0
+
+
+def test_three_kills_end_in_the_same_bytes(undisturbed, tmp_path):
+    killed_and_resumed(tmp_path / "run", kills=3, seed=0)
+    assert contents(tmp_path / "run") == contents(undisturbed[0])
+
+
+@pytest.mark.slow
+def test_twenty_kills_end_in_the_same_bytes(undisturbed, tmp_path):
+    killed_and_resumed(tmp_path / "run", kills=20, seed=1)
+    assert contents(tmp_path / "run") == contents(undisturbed[0])
+
+
+def test_two_jobs_end_in_the_same_bytes(undisturbed, tmp_path):
+    assert started("full", tmp_path / "run", jobs=2).wait() == 0
+    assert contents(tmp_path / "run") == contents(undisturbed[0])
+
+
+@pytest.mark.slow
+def test_dask_ends_in_the_same_bytes(undisturbed, tmp_path):
+    pytest.importorskip("distributed")
+    assert started("full", tmp_path / "run", jobs=2, dask="local:2").wait() == 0
+    assert contents(tmp_path / "run") == contents(undisturbed[0])
+
+
+def test_a_broken_unit_is_made_again(undisturbed, data, tmp_path):
+    out, _ = undisturbed
+    copy = tmp_path / "run"
+    for name, content in contents(out).items():
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        (copy / name).write_bytes(content)
+    (copy / "manifest.json").write_bytes((out / "manifest.json").read_bytes())
+    broken = bytearray(unit_path(copy, 0, 1).read_bytes())
+    broken[len(broken) // 2] ^= 255
+    unit_path(copy, 0, 1).write_bytes(broken[:-40])
+    assert load_unit(copy, 0, 1) is None
+    told = []
+    ly.experiments.run("full", data, copy, n_jobs=1, progress=lambda done, total: told.append((done, total)), **SMALL)
+    assert told == [(3, 4), (4, 4)]
+    assert contents(copy) == contents(out)
+
+
+def test_other_settings_or_data_are_refused(undisturbed, data, tmp_path):
+    out, _ = undisturbed
+    with pytest.raises(ValueError, match="seed was 0, is 5"):
+        ly.experiments.run("full", data, out, **{**SMALL, "seed": 5})
+    with pytest.raises(ValueError, match="sha256"):
+        ly.experiments.run("full", ly.data.simulate_registry(n=400, random_state=2), out, **SMALL)
+    (tmp_path / "thesis.tex").write_text("mine")
+    with pytest.raises(ValueError, match="not empty"):
+        ly.experiments.run("full", data, tmp_path, **SMALL)
+
+
+def test_summary_is_plain_json_without_time_or_path(undisturbed):
+    out, run = undisturbed
+    text = (out / "summary.json").read_text()
+    summary = json.loads(text)
+    assert str(out) not in text
+    assert summary["schema"] == 1
+    assert summary["plan"]["folds"] == 2
+    assert {"years", "comparison", "table_2", "table_a7", "table_a8", "subgroups"} <= set(summary["tables"])
+    assert summary["best"] == run.best()
+    years = pd.read_csv(out / "tables" / "years.csv")
+    np.testing.assert_allclose(years["years"], run.tables["years"]["years"])
+
+
+def test_scores_belong_to_their_arms(undisturbed, data):
+    """The pooled comparison scores each arm by its own scores: the constant KM is worth the mean."""
+    _, run = undisturbed
+    relevance = np.concatenate([unit.outcomes["expected"] for unit in run.units[:2]])
+    assert run.pooled.values.loc["truth known", "value"] == run.pooled.values["value"].max()
+    for j, arm in enumerate(run.arms):
+        if arm == "KM standard":
+            assert all(np.ptp(unit.scores[j]) == 0 for unit in run.units)
+        if arm == "truth known":
+            np.testing.assert_array_equal(np.concatenate([unit.scores[j] for unit in run.units[:2]]), relevance)
+
+
+def test_artificial_censoring_is_the_papers(data):
+    rows = data.y.event
+    y = data.y[rows]
+    plan = Plan("artificial")
+    first, second = outcome_of(y, plan, 0), outcome_of(y, plan, 1)
+    assert (~first.event).sum() == round(0.5 * len(y))
+    assert (first.time <= y.time).all()
+    np.testing.assert_array_equal(first.time[first.event], y.time[first.event])
+    assert not np.array_equal(first.event, second.event)  # censored anew in each iteration
+    ratio = (first.time / y.time)[~first.event]  # uniform on [0, 1]
+    from scipy import stats
+
+    assert stats.kstest(ratio, "uniform").pvalue > 0.001
+    independent = outcome_of(y, Plan("artificial", censoring="independent"), 0)
+    assert (~independent.event).mean() == pytest.approx(0.5, abs=0.02)
+
+
+def test_splits_by_time_and_by_centre(data):
+    rows = np.arange(len(data))
+    later = folds_of(data, rows, data.y, Plan("full", split="temporal", folds=3), 0)
+    for train, test in later:
+        assert data.entry[train].max() <= data.entry[test].min()
+    for train, test in folds_of(data, rows, data.y, Plan("full", split="centre", folds=3), 0):
+        centres = data.subgroups["centre"].to_numpy()
+        assert not set(centres[train]) & set(centres[test])
+
+
+def test_arms_without_era_and_within_eras(data):
+    keep = run_unit(data, Plan("artificial", folds=2, models=("Cox",), default_over=(), waitlist=30), 0, 0)
+    drop = run_unit(data, Plan("artificial", folds=2, models=("Cox",), default_over=(), waitlist=30, era="drop"), 0, 0)
+    assert not np.array_equal(keep.scores[0], drop.scores[0])
+    within = run_unit(
+        data, Plan("artificial", folds=2, models=("Cox",), default_over=(), waitlist=30, era="within"), 0, 0
+    )
+    np.testing.assert_array_equal(keep.scores, within.scores)
+    assert within.measures["Cox standard"]["truth value"] != keep.measures["Cox standard"]["truth value"]
+
+
+def test_artificial_tables(data, tmp_path):
+    run = ly.experiments.run("artificial", data, tmp_path / "run", n_jobs=1, **SMALL)
+    table = run.tables["table_1"].set_index(["model", "framework"])
+    assert table.loc[("KM", "standard"), "C-index"] == 0.5
+    values = run.values("Cox ranker", "truth NDCG@5")
+    assert table.loc[("Cox", "ranker"), "NDCG@5"] == pytest.approx(values.mean())
+    accuracy = run.tables["table_a6"].set_index("estimator")
+    assert accuracy.loc["EY", "NDCG"] <= 100
+    for name in ("figure_2", "figure_a1", "figure_a2", "years"):
+        assert (tmp_path / "run" / "figures" / f"{name}.png").stat().st_size > 5000
+        assert (tmp_path / "run" / "figures" / f"{name}.pdf").read_bytes().startswith(b"%PDF")
+    text = (tmp_path / "run" / "tables.md").read_text()
+    assert "The paper's (UNOS, not this data)" in text
+    assert "\\begin{tabular}" in (tmp_path / "run" / "tables.tex").read_text()
+
+
+def test_corrected_test_by_hand():
+    """Nadeau and Bengio: t = mean / sqrt((1/J + n_test/n_train)·s²), J − 1 degrees of freedom."""
+    from scipy import stats
+
+    difference = np.array([0.2, 0.1, 0.4, 0.3, -0.1, 0.2, 0.3, 0.1, 0.0, 0.5])
+    found = fold_difference(difference, np.zeros(10), folds=5)
+    spread = np.sqrt((1 / 10 + 1 / 4) * difference.var(ddof=1))
+    assert found.p_corrected == pytest.approx(2 * stats.t.sf(0.2 / spread, 9))
+    assert found.p_wilcoxon == pytest.approx(stats.wilcoxon(difference).pvalue)
+    assert found.high - found.mean == pytest.approx(stats.t.ppf(0.975, 9) * spread)
+    assert np.isnan(corrected_half_width(np.array([1.0]), 5))
+    assert fold_difference(np.ones(5), np.ones(5), 5).p_corrected == 1.0
+
+
+def test_shares_of_allocations_add_up(data):
+    rng = np.random.default_rng(0)
+    scores = {"a": rng.normal(size=400)}
+    table = subgroup_table(data, np.arange(400), rng.uniform(0, 20, 400), scores, waitlist=20)
+    shares = table[table["by"] == "sex"]["share of allocations"]
+    assert shares.sum() == pytest.approx(1.0)
+    assert ((table["low"] <= table["share of allocations"]) & (table["share of allocations"] <= table["high"])).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"models": ("Lasso",)}, "known are"),
+        ({"folds": 1}, "folds"),
+        ({"censored_share": 1.5}, "censored_share"),
+        ({"split": "moon"}, "split"),
+        ({"tau": -1.0}, "tau"),
+        ({"models": ()}, "at least one"),
+    ],
+)
+def test_wrong_plans_are_named(options, words):
+    with pytest.raises(ValueError, match=words):
+        Plan("full", **options)
