@@ -212,6 +212,8 @@ def test_shares_of_allocations_add_up(data):
     table = subgroup_table(data, np.arange(400), rng.uniform(0, 20, 400), scores, waitlist=20)
     shares = table[table["by"] == "sex"]["share of allocations"]
     assert shares.sum() == pytest.approx(1.0)
+    equal = subgroup_table(data, np.arange(400), rng.uniform(0, 20, 400), {"KM": np.ones(400)}, waitlist=400)
+    np.testing.assert_allclose(equal["share of allocations"], equal["share of patients"])  # a constant favours nobody
     assert ((table["low"] <= table["share of allocations"]) & (table["share of allocations"] <= table["high"])).all()
 
 

@@ -56,14 +56,15 @@ def subgroup_table(
     for question, labels in groups_of(data, rows).items():
         kinds, codes = np.unique(labels, return_inverse=True)
         for arm, score in scores.items():
-            chance = np.empty(n)
-            chance[np.argsort(-score, kind="stable")] = rank_weights(n, 1, waitlist)
+            chance = chances(score, waitlist)
+            totals = draws @ chance
+            drawn = totals > 0  # a resample may leave out the only ones with a chance
             for kind, label in enumerate(kinds):
                 members = codes == kind
                 if members.sum() < FEWEST:
                     continue
                 share = float(chance[members].sum() / chance.sum())
-                shares = (draws[:, members] @ chance[members]) / (draws @ chance)
+                shares = (draws[:, members] @ chance[members])[drawn] / totals[drawn]
                 gap = score[members] - relevance[members]
                 half = 1.96 * gap.std(ddof=1) / np.sqrt(members.sum())
                 won = chance[members].sum()
@@ -84,6 +85,14 @@ def subgroup_table(
                     }
                 )
     return pd.DataFrame(table)
+
+
+def chances(scores: np.ndarray, waitlist: int) -> np.ndarray:
+    """Each patient's chance to be the top of a random waitlist; equals share theirs."""
+    ranked = np.empty(len(scores))
+    ranked[np.argsort(-scores, kind="stable")] = rank_weights(len(scores), 1, waitlist)
+    _, place, count = np.unique(scores, return_inverse=True, return_counts=True)
+    return (np.bincount(place, ranked) / count)[place]
 
 
 def _cut(values: pd.Series, edges: list[float], names: list[str]) -> np.ndarray:
