@@ -25,6 +25,7 @@ from joblib import Parallel, delayed
 
 import lifeyears as ly
 from lifeyears.data import TablePreprocessor, simulate_registry
+from lifeyears.experiments._writing import as_markdown
 from lifeyears.metrics import policy_value
 from lifeyears.ranking import PRESETS, HybridObjective
 from lifeyears.ranking._trees import YearsTrees, grow, training_table
@@ -200,9 +201,9 @@ def world_tables(found: pd.DataFrame) -> str:
                     cell += f" ({gain.mean() / room.mean():.0%}, {(gain.mean() - half) / room.mean():.0%} at least)"
                 row[world] = cell
             rows.append({**row, "cohorts": len(wide[arm].dropna()) // len(WORLDS)})
-        text.append(f"### {title}\n\n{pd.DataFrame(rows).to_markdown(index=False)}\n")
+        text.append(f"### {title}\n\n{as_markdown(pd.DataFrame(rows))}\n")
     head = wide.groupby("world")[["Cox", "ceiling"]].mean().loc[list(WORLDS)].round(2)
-    return f"{head.to_markdown()}\n\n" + "\n".join(text)
+    return f"{as_markdown(head.reset_index())}\n\n" + "\n".join(text)
 
 
 def public_table(found: pd.DataFrame) -> str:
@@ -221,7 +222,7 @@ def public_table(found: pd.DataFrame) -> str:
         f"{(part.value < 0).sum()}, clearly in {(part.high < 0).sum()}"
         for arm, part in found.groupby("arm")
     ]
-    return wide.reset_index().to_markdown(index=False) + "\n\n" + "; ".join(tally) + ".\n"
+    return as_markdown(wide.reset_index()) + "\n\n" + "; ".join(tally) + ".\n"
 
 
 def main() -> None:
