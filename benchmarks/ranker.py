@@ -195,10 +195,13 @@ def world_tables(found: pd.DataFrame) -> str:
             for world in WORLDS:
                 part = wide.loc[world].dropna(subset=[arm])
                 gain, room = part[arm] - part["Cox"], part["ceiling"] - part["Cox"]
-                half = stats.t.ppf(0.975, len(part) - 1) * gain.std() / np.sqrt(len(part)) if len(part) > 1 else np.nan
-                cell = f"{gain.mean():+.3f} ± {half:.3f}"
-                if world != "proportional":
-                    cell += f" ({gain.mean() / room.mean():.0%}, {(gain.mean() - half) / room.mean():.0%} at least)"
+                share = gain.mean() / room.mean()
+                many = len(part)
+                reach = stats.t.ppf(0.975, many - 1) / np.sqrt(many) if many > 1 else np.nan
+                cell = f"{gain.mean():+.3f} ± {reach * gain.std():.3f}"
+                if world != "proportional":  # a ratio of means: its error is that of gain − share·room (delta method)
+                    half = reach * (gain - share * room).std() / room.mean()
+                    cell += f" ({share:.0%}, at least {share - half:.0%})"
                 row[world] = cell
             rows.append({**row, "cohorts": len(wide[arm].dropna()) // len(WORLDS)})
         text.append(f"### {title}\n\n{as_markdown(pd.DataFrame(rows))}\n")
