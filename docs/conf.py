@@ -20,4 +20,4 @@ autosummary_generate = True
 autodoc_typehints = "none"
 napoleon_google_docstring = False
 exclude_patterns = ["_build", "estimators_tables.md", "method_tables.md"]
-suppress_warnings = ["myst.xref_missing"]
+suppress_warnings = ["myst.xref_missing", "ref.python"]  # "values" names attributes of several classes

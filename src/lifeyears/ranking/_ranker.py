@@ -84,8 +84,9 @@ class BootstrappedRanker(BaseEstimator):
     """A survival model retrained for the top of the list.
 
     Stage 1 fits the base model and fills in what censoring hid: pseudo-labels. Stage 2 learns to rank by them.
-    ``preset="paper"`` is the paper's: one LightGBM on α·MSE + (1 − α)·|ΔNDCG|-weighted hinge over query groups that
-    are redrawn at every round, with the settings of its Table A1. ``preset="default"`` is what was measured to be best
+    ``preset="paper"`` is the paper's: one LightGBM on squared error and a hinge weighted by the change in NDCG, over
+    query groups that are redrawn at every round, with the settings of its Table A1. ``preset="default"`` is what was
+    measured to be best
     (docs/method.md): trees of years and trees of hazards, cross-fitted over five folds, averaged, and weighed beside
     the base model by doubly robust outcomes of rows they had not seen. Where the base model is right it keeps it.
 
@@ -101,8 +102,8 @@ class BootstrappedRanker(BaseEstimator):
     second_stage : {"gbdt", "mlp"}
         Trees, or a network (needs torch) with the same loss; LightGBM's settings below mean nothing to it.
     label : {"ey", "dr"}, optional
-        Pseudo-labels: the paper's, or doubly robust ones. The latter may lie outside [0, τ]; within |ΔNDCG| they are
-        clipped to it.
+        Pseudo-labels: the paper's, or doubly robust ones. The latter may lie outside [0, τ]; within the change in NDCG
+        they are clipped to it.
     cross_fit_base : bool, optional
         Whether a row's label comes from a base model that did not see the row. That model may have seen the rows that
         judge a fold: with doubly robust labels this hardly matters; with "ey" and a base that memorises (a forest), the
