@@ -25,7 +25,7 @@ def test_no_command_shows_the_help(capsys):
     assert "demo" in out + err
 
 
-@pytest.mark.parametrize("command", ["demo", "datasets", "version"])
+@pytest.mark.parametrize("command", ["demo", "reproduce", "compare", "datasets", "simulate", "status", "version"])
 def test_every_help_has_an_example(capsys, command):
     code, out, _ = out_of(capsys, command, "--help")
     assert code == 0

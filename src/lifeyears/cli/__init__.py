@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from . import compare, datasets, demo, reproduce, status, version
+from . import compare, datasets, demo, reproduce, simulate, status, version
 
 # What a wrong request raises; anything else (a full disk, a singular matrix, a bug) is the work that failed.
 REQUEST_ERRORS = (ValueError, FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError, ImportError)
@@ -26,6 +26,7 @@ app.command("demo")(demo.command)
 app.command("reproduce")(reproduce.command)
 app.command("compare")(compare.command)
 app.command("datasets")(datasets.command)
+app.command("simulate")(simulate.command)
 app.command("status")(status.command)
 app.command("version")(version.command)
 

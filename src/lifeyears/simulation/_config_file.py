@@ -1,0 +1,134 @@
+"""Configuration files: YAML (JSON is YAML too) or TOML, with errors that name the line."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ._config import Config, config_from
+
+Key = tuple[Any, ...]
+DEEPEST = 6
+
+
+def read_config(path: str | Path) -> Config:
+    r"""Read what to simulate from a file.
+
+    Parameters
+    ----------
+    path : str or Path
+        ``.yaml`` or ``.yml`` (needs PyYAML), ``.json`` or ``.toml``. Keys are those of `Config`; those of `World` stand
+        under ``world``, with ``scale`` to shrink it.
+
+    Raises
+    ------
+    ValueError
+        For an unknown key, a wrong type or an impossible value: the message names the file and the line.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.json"
+    >>> _ = path.write_text('{"years": 2,\n "replicates": 0}')
+    >>> read_config(path)
+    Traceback (most recent call last):
+    ValueError: small.json, line 2: replicates must be at least 1; got 0
+    """
+    path = Path(path)
+    text = path.read_text(encoding="utf-8-sig")
+    readers = {".yaml": _read_yaml, ".yml": _read_yaml, ".json": _read_json, ".toml": _read_toml}
+    if path.suffix.lower() not in readers:
+        raise ValueError(f"{path.name}: a configuration is a .yaml, .yml, .json or .toml file")
+    settings, lines = readers[path.suffix.lower()](path.name, text)
+    if settings is None:
+        settings = {}
+    if not isinstance(settings, dict):
+        raise ValueError(f"{path.name}: a configuration holds settings, such as years: 10; found {settings!r}")
+
+    def where(*keys: Any) -> str:
+        for length in range(len(keys), 0, -1):
+            if keys[:length] in lines:
+                return f"{path.name}, line {lines[keys[:length]]}: "
+        return f"{path.name}: "
+
+    return config_from(settings, where)
+
+
+def _read_yaml(name: str, text: str) -> tuple[Any, dict[Key, int]]:
+    try:
+        import yaml
+    except ImportError:
+        raise ImportError(f"to read {name}, install PyYAML (pip install pyyaml), or write JSON or TOML") from None
+    loader = yaml.SafeLoader(text)
+    try:
+        node = loader.get_single_node()
+        lines: dict[Key, int] = {}
+        if node is not None:
+            _note_lines(node, (), lines, name)
+        return (None if node is None else loader.construct_document(node)), lines
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = f", line {mark.line + 1}" if mark is not None else ""
+        raise ValueError(f"{name}{line}: this is not YAML: {error.problem or error.context}") from None
+    except yaml.YAMLError as error:
+        raise ValueError(f"{name}: this is not YAML: {error}") from None
+    finally:
+        loader.dispose()
+
+
+def _note_lines(node: Any, keys: Key, lines: dict[Key, int], name: str) -> None:
+    """Line of every key and every entry of a list; a key that is there twice is an error."""
+    if len(keys) > DEEPEST:  # no setting is: an anchor that holds itself, perhaps
+        return
+    if node.id == "mapping":
+        for key, value in node.value:
+            if key.id != "scalar":
+                raise ValueError(f"{name}, line {key.start_mark.line + 1}: a setting has a plain name")
+            here = (*keys, key.value)
+            line = key.start_mark.line + 1
+            if here in lines:
+                raise ValueError(f"{name}, line {line}: {key.value} is already set in line {lines[here]}")
+            lines[here] = line
+            _note_lines(value, here, lines, name)
+    elif node.id == "sequence":
+        for number, value in enumerate(node.value):
+            lines[(*keys, number)] = value.start_mark.line + 1
+            _note_lines(value, (*keys, number), lines, name)
+
+
+def _read_json(name: str, text: str) -> tuple[Any, dict[Key, int]]:
+    try:
+        settings = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{name}, line {error.lineno}: this is not JSON: {error.msg}") from None
+    return settings, _lines_of_keys(settings, text, lambda key: rf'"{re.escape(key)}"\s*:')
+
+
+def _read_toml(name: str, text: str) -> tuple[Any, dict[Key, int]]:
+    import tomllib
+
+    try:
+        settings = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        found = re.search(r"line (\d+)", str(error))
+        line = f", line {found.group(1)}" if found else ""
+        raise ValueError(f"{name}{line}: this is not TOML: {error}") from None
+    return settings, _lines_of_keys(settings, text, lambda key: rf"^\s*\[*\s*{re.escape(key)}\b")
+
+
+def _lines_of_keys(settings: Any, text: str, pattern: Callable[[str], str]) -> dict[Key, int]:
+    """Where each key first stands: names of the world's settings are not used elsewhere."""
+    lines: dict[Key, int] = {}
+    if not isinstance(settings, dict):
+        return lines
+    world = settings.get("world")
+    inner = list(world) if isinstance(world, dict) else []
+    for keys in [*((key,) for key in settings), *(("world", key) for key in inner)]:
+        for number, line in enumerate(text.splitlines(), 1):
+            if re.search(pattern(str(keys[-1])), line):
+                lines[keys] = number
+                break
+    return lines

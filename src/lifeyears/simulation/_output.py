@@ -1,0 +1,72 @@
+"""A run's folder: summary, tables and the configuration, each written beside and renamed."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ._result import Simulation
+
+
+def write_run(result: Simulation, out: str | Path) -> list[Path]:
+    """Write summary.json, the tables as CSV and the configuration that was used; return the files.
+
+    Nothing in them holds a time of day or a path: two runs with one seed are equal byte for byte. If something goes
+    wrong, each file is either the old one or the new one, whole.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from lifeyears.simulation import simulate
+    >>> result = simulate(["us_status"], 1, 2, n_jobs=1, config={"world": {"scale": 0.01, "burn_in_years": 0.5}})
+    >>> [file.name for file in write_run(result, tempfile.mkdtemp())][:2]
+    ['config.json', 'measures.csv']
+    """
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    texts = {
+        "config.json": _json(_as_settings(result.config.to_dict())),
+        "measures.csv": _csv(result.table),
+        "differences.csv": _csv(result.differences),
+        "by_group.csv": _csv(result.by_group),
+        "replicates.csv": _csv(result.replicates),
+        "summary.json": _json(result.summary()),  # the last: where it is, the others are
+    }
+    beside = {name: folder / f".{name}.part" for name in texts}
+    try:
+        for name, text in texts.items():
+            beside[name].write_text(text, encoding="utf-8", newline="\n")
+        for name, path in beside.items():
+            os.replace(path, folder / name)
+    finally:
+        for path in beside.values():
+            path.unlink(missing_ok=True)
+    return [folder / name for name in texts]
+
+
+def checked_folder(out: str | Path) -> Path:
+    """The folder to write to, or an error before the work begins."""
+    folder = Path(out)
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(f"--out must be a folder; {out} is a file")
+    nearest = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+    if not os.access(nearest, os.W_OK):
+        raise PermissionError(f"cannot write to {nearest}; choose another folder with --out")
+    return folder
+
+
+def _as_settings(settings: dict[str, Any]) -> dict[str, Any]:
+    """As `read_config` takes it."""
+    return {name: value for name, value in settings.items() if value is not None}
+
+
+def _json(content: dict[str, Any]) -> str:
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _csv(table: pd.DataFrame) -> str:
+    return table.to_csv(float_format="%.10g", lineterminator="\n")

@@ -1,0 +1,159 @@
+"""Who comes in one replicate, and when: candidates with their paths, donors, and the events in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ..data import Population
+from ..data._registry_geography import centres
+from ..data._registry_match import GROUPS
+from ._pair_law import CandidateLaw, DonorLaw, split_effects
+from ._waitlist import DIED, Paths, draw_paths, frailty, life_without
+from ._world import STATUSES, World
+
+LISTED, CHANGED, GONE, HEART = 0, 1, 2, 3  # kinds of events
+# In which status they are who wait when the burn-in begins: the urgent are few, as they do not wait long.
+WAITING_IN = np.array([0.01, 0.06, 0.08, 0.55, 0.03, 0.27])
+# finding of a donor: how much it takes from the log-odds of being accepted, before scaling to `World.quality`
+QUALITY = {
+    "donor_diabetes": 0.8,
+    "donor_hypertension": 0.4,
+    "donor_coronary_disease": 1.0,
+    "donor_circulatory_death": 0.5,
+    "donor_hepatitis_c": 0.5,
+    "donor_cocaine": 0.2,
+}
+QUALITY_SPREAD = 0.83  # of the recorded part, about what the registry's donors of 2022 have
+
+
+@dataclass(frozen=True, eq=False)
+class Events:
+    """What happens, in order of time: kind, who (candidate or donor), and the new state of a candidate."""
+
+    time: np.ndarray
+    kind: np.ndarray
+    who: np.ndarray
+    state: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """Everybody of one replicate, drawn before any policy acts: common random numbers.
+
+    Attributes
+    ----------
+    candidates, donors : DataFrame
+        As `Population` draws them.
+    listed : array
+        When each candidate is listed, in years from the start (negative: before it).
+    arrived : array
+        When each heart is offered.
+    paths : Paths
+        What becomes of each candidate without a transplant.
+    without : array, shape (candidates, 6)
+        Expected life within the horizon without a transplant, from each status.
+    quality : array
+        Of each heart, on the log-odds of being accepted.
+    group, centre, donor_group : arrays of codes
+    open_to : array
+        Share of hearts that suit each candidate, beyond blood group, distance and size.
+    distances : array, shape (donors, centres)
+        Nautical miles.
+    candidate_law, donor_law
+        For the true expected life of a pair.
+    events : Events
+    """
+
+    candidates: pd.DataFrame
+    donors: pd.DataFrame
+    listed: np.ndarray
+    arrived: np.ndarray
+    paths: Paths
+    without: np.ndarray
+    quality: np.ndarray
+    group: np.ndarray
+    centre: np.ndarray
+    open_to: np.ndarray
+    donor_group: np.ndarray
+    distances: np.ndarray
+    candidate_law: CandidateLaw
+    donor_law: DonorLaw
+    events: Events
+
+
+def draw_people(world: World, years: float, seed: np.random.SeedSequence) -> People:
+    """Draw one replicate: from the beginning of the burn-in to the end, candidates and donors each from a stream."""
+    seeds = seed.spawn(6)
+    arrivals, starts, courses, hearts, tastes = (np.random.default_rng(each) for each in seeds[:5])
+    population, span = Population(world.year, world.law), world.burn_in_years + years
+    n_listed = int(arrivals.poisson(world.listed_per_year * span))
+    early = np.sort(-world.burn_in_years - arrivals.exponential(0.7, world.waiting_at_start))
+    listed = np.concatenate([early, np.sort(arrivals.uniform(-world.burn_in_years, years, n_listed))])
+    n_donors = int(hearts.poisson(world.donors_per_year * span))
+    arrived = np.sort(hearts.uniform(-world.burn_in_years, years, n_donors))
+
+    candidates = population.candidates(len(listed), random_state=seeds[5])
+    donors = population.donors(n_donors, random_state=hearts)
+    first = _first_status(candidates, world, starts)
+    first[: len(early)] = starts.choice(6, len(early), p=WAITING_IN)
+    frail = frailty(candidates, world.frailty)
+    entry = np.maximum(listed, -world.burn_in_years)
+    paths = draw_paths(first, entry, frail, years, world, courses)
+    theirs, ours = split_effects(candidates, donors, world)
+    known = centres()
+    place = (donors[name].to_numpy()[:, None] for name in ("donor_east_nm", "donor_north_nm"))
+    return People(
+        candidates=candidates,
+        donors=donors,
+        listed=listed,
+        arrived=arrived,
+        paths=paths,
+        without=life_without(frail, world),
+        quality=_quality(donors, world.quality, tastes),
+        group=_codes(candidates["blood_group"], GROUPS),
+        centre=candidates["centre"].cat.codes.to_numpy(dtype=np.int64),
+        open_to=world.suitable * (1 - np.nan_to_num(candidates["antibodies_class_1"].to_numpy(float)) / 100),
+        donor_group=_codes(donors["donor_blood_group"], GROUPS),
+        distances=np.hypot(known.east - next(place), known.north - next(place)).round(),
+        candidate_law=theirs,
+        donor_law=ours,
+        events=_events(entry, first, paths, arrived),
+    )
+
+
+def _first_status(candidates: pd.DataFrame, world: World, rng: np.random.Generator) -> np.ndarray:
+    """Status when listed, by the status that the findings are of."""
+    found = _codes(candidates["status"], STATUSES)
+    upto = np.cumsum(np.array(world.listed_in), axis=1)[np.where(found < 0, 3, found)]
+    return np.minimum((rng.random(len(found))[:, None] >= upto).sum(axis=1), 5)
+
+
+def _quality(donors: pd.DataFrame, spread: float, rng: np.random.Generator) -> np.ndarray:
+    """How likely centres are to take a heart: half of the variance is recorded, half is what they see beyond it."""
+    age = np.nan_to_num((donors["donor_age"].to_numpy(float) - 33) / 11.5)
+    pumping = np.nan_to_num((donors["donor_ejection_fraction"].to_numpy(float) - 61.5) / 7)
+    recorded = -0.5 * age + 0.3 * pumping
+    for name, loss in QUALITY.items():
+        recorded = recorded - loss * ((donors[name] == "yes").to_numpy() - 0.1)
+    return spread * np.sqrt(0.5) * (recorded / QUALITY_SPREAD + rng.standard_normal(len(donors)))
+
+
+def _codes(values: pd.Series, names: tuple[str, ...]) -> np.ndarray:
+    return pd.Index(names).get_indexer(np.asarray(values, dtype=object)).astype(np.int64)
+
+
+def _events(entry: np.ndarray, first: np.ndarray, paths: Paths, arrived: np.ndarray) -> Events:
+    kind = np.where(paths.state >= DIED, GONE, CHANGED)
+    parts = [
+        (entry, np.full(len(entry), LISTED), np.arange(len(entry)), first),
+        (paths.time, kind, paths.candidate, paths.state),
+        (arrived, np.full(len(arrived), HEART), np.arange(len(arrived)), np.zeros(len(arrived), dtype=int)),
+    ]
+    time, kinds, who, state = (np.concatenate(part) for part in zip(*parts, strict=True))
+    order = np.argsort(time, kind="stable")
+    return Events(
+        time[order], kinds[order].astype(np.int64), who[order].astype(np.int64), state[order].astype(np.int64)
+    )

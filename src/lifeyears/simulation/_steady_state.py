@@ -1,0 +1,118 @@
+"""The default world under the US policy beside the published figures of 2022."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from ._config import Config
+from ._result import Simulation
+from ._simulate import as_config, simulate
+
+WITHIN = 15.0  # per cent
+# figure: (measure, published, what it is); these must be met
+FIGURES = {
+    "listed a year": ("listed_per_year", 4446.0, "new adult listings, 2022"),
+    "transplanted a year": ("transplants_per_year", 3668.0, "adult transplants, 2022"),
+    "waiting": ("waiting", 3000.0, "patient-years behind 122.5 transplants per 100, 2022"),
+    "deaths per 100 patient-years": ("waitlist_deaths_per_100_patient_years", 8.7, "2022"),
+    "alive after 1 year, %": ("survival_1_year", 90.3, "recipients of 2011–13"),
+    "alive after 5 years, %": ("survival_5_years", 79.6, "recipients of 2011–13"),
+}
+# these are shown, and not promised
+BESIDE = {
+    "taken at the first offer, %": ("first_offer_accepted", 32.0, "2007–2017"),
+    "transplants per 100 patient-years in status 1": ("status 1", 2226.0, "2023"),
+    "transplants per 100 patient-years in status 2": ("status 2", 1088.0, "2023"),
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SteadyState:
+    """How near the simulated list comes to the published figures.
+
+    Attributes
+    ----------
+    table : DataFrame
+        One row a figure: `simulated` with its 95% Monte Carlo interval, `published`, `difference` in %, `within` (15%),
+        and where the figure is from; the last rows are shown, and not promised.
+    simulation : Simulation
+    """
+
+    table: pd.DataFrame
+    simulation: Simulation
+
+    @property
+    def holds(self) -> bool:
+        """Whether every promised figure is within 15%."""
+        return bool(self.table.loc[self.table["promised"], "within"].all())
+
+    def __str__(self) -> str:
+        return f"{self.table.round(1).to_string(index=False)}\n{self.verdict}"
+
+    __repr__ = __str__
+
+    @property
+    def verdict(self) -> str:
+        """The table in a sentence."""
+        off = self.table.loc[self.table["promised"] & ~self.table["within"], "figure"]
+        if off.empty:
+            return f"All promised figures are within {WITHIN:g}% of the published ones."
+        return f"Not within {WITHIN:g}% of the published figures: {', '.join(off)}."
+
+    def _repr_html_(self) -> str:
+        return f"{self.table.to_html(index=False, float_format='{:.1f}'.format)}<p>{self.verdict}</p>"
+
+
+def steady_state(
+    config: Any = None,
+    years: float | None = None,
+    replicates: int | None = None,
+    random_state: int | None = None,
+    n_jobs: int | None = None,
+    progress: Callable[[str], object] = lambda message: None,
+) -> SteadyState:
+    """Run the world under the US policy and put it beside the published figures of the US heart list.
+
+    Parameters
+    ----------
+    config, years, replicates, random_state, n_jobs, progress
+        As in `simulate`; without a configuration, 10 years and 8 replicates.
+
+    Examples
+    --------
+    >>> check = steady_state({"world": {"scale": 0.02}}, years=1, replicates=2, n_jobs=1)
+    >>> len(check.table), check.table["figure"].iloc[1]
+    (9, 'transplanted a year')
+    """
+    chosen: Config = as_config(config)
+    if replicates is None and config is None:
+        replicates = 8
+    result = simulate(["us_status"], years, replicates, random_state, n_jobs, chosen, progress)
+    measured = result.table.loc["us_status"]
+    rows = []
+    for figures, promised in ((FIGURES, True), (BESIDE, False)):
+        for figure, (measure, published, source) in figures.items():
+            if measure in measured.index:
+                found = measured.loc[measure] * (100 if "%" in figure else 1)
+            else:
+                rate = result.transplants_by_status.loc["us_status", measure]
+                found = pd.Series({"value": rate, "low": float("nan"), "high": float("nan")})
+            difference = 100 * (found["value"] / published - 1)
+            rows.append(
+                {
+                    "figure": figure,
+                    "simulated": found["value"],
+                    "low": found["low"],
+                    "high": found["high"],
+                    "published": published,
+                    "difference": difference,
+                    "within": abs(difference) <= WITHIN,
+                    "promised": promised,
+                    "source": source,
+                }
+            )
+    return SteadyState(pd.DataFrame(rows), result)

@@ -1,0 +1,192 @@
+"""The world of a simulation: how many are listed, how they fare while they wait, and how hearts are offered."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+STATUSES = tuple(f"status {number}" for number in range(1, 7))  # the six of US policy, most urgent first
+Six = tuple[float, float, float, float, float, float]
+
+# Calibrated (docs/simulation.md): a year's chance, as a rate, to go from the status of the row to that of the column.
+CHANGES: tuple[Six, ...] = (
+    (0.00, 1.00, 0.20, 0.30, 0.00, 0.00),
+    (0.80, 0.00, 0.40, 0.50, 0.00, 0.05),
+    (0.20, 0.90, 0.00, 0.50, 0.00, 0.05),
+    (0.05, 0.30, 0.20, 0.00, 0.02, 0.10),
+    (0.03, 0.20, 0.10, 0.40, 0.00, 0.20),
+    (0.03, 0.15, 0.10, 0.35, 0.01, 0.00),
+)
+# Calibrated: the registry's findings are those at transplant; in which status who has them (row) is first listed.
+LISTED_IN: tuple[Six, ...] = (
+    (0.55, 0.00, 0.00, 0.45, 0.00, 0.00),
+    (0.00, 0.62, 0.08, 0.20, 0.00, 0.10),
+    (0.00, 0.00, 0.80, 0.20, 0.00, 0.00),
+    (0.00, 0.00, 0.00, 0.72, 0.00, 0.28),
+    (0.00, 0.00, 0.00, 0.00, 1.00, 0.00),
+    (0.00, 0.00, 0.00, 0.00, 0.00, 1.00),
+)
+
+
+@dataclass(frozen=True)
+class World:
+    """Rates and rules of a waiting list; the defaults are those of the US heart list of 2022.
+
+    All rates are a year's. What is calibrated, and to what, is told in docs/simulation.md; `steady_state` puts the
+    defaults beside the published figures.
+
+    Parameters
+    ----------
+    year, law : float, str
+        The year of `lifeyears.data.Population`, and the registry's world: who comes, and how life follows.
+    listed_per_year, donors_per_year : float
+        New candidates, and hearts offered; both arrive at random (Poisson).
+    waiting_at_start, burn_in_years : int, float
+        Who waits when the burn-in begins; after it, under the US rules, all policies start from the same list.
+    death_rates, leaving_rates : six floats
+        Of dying on the list, and of leaving it for another reason, by status.
+    status_changes : six rows of six floats
+        Rates of going from one status (row) to another (column).
+    listed_in : six rows of six floats
+        In which status (column) a candidate with the findings of a status (row) is listed.
+    frailty : float
+        Spread, on the log scale, of the death rate within a status: it goes with creatinine, bilirubin, albumin,
+        sodium and age (as if these were independent: 0.5 comes out as 0.59).
+    suitable : float
+        Chance that a heart that fits by blood group, distance and size is offered at all: centres screen hearts in
+        advance, and antibodies rule some out (the chance falls by the share of donors they react with).
+    acceptance : six floats
+        Log-odds, by status, that an offered heart of middling quality is taken.
+    quality : float
+        Spread of a heart's quality on the log-odds of being taken, half from what is recorded of the donor.
+    most_offers : int
+        After so many refusals a heart is lost.
+    reach_nm, zones_nm : float, floats
+        Hearts go no further than the reach; those within the first zone come first, and so on (the US policy has
+        zones of its own).
+    size_match : two floats, or None
+        Least and largest ratio of the donor's predicted heart mass to the candidate's; None lets any heart go.
+    tau : float
+        The horizon for life-years.
+
+    Examples
+    --------
+    >>> World().listed_per_year, World(listed_per_year=200).scaled(0.1).listed_per_year
+    (4446.0, 20.0)
+    >>> World(donors_per_year=-1)
+    Traceback (most recent call last):
+    ValueError: donors_per_year must be at least 0; got -1
+    """
+
+    year: float = 2022.5
+    law: str = "registry"
+    listed_per_year: float = 4446.0
+    donors_per_year: float = 4170.0
+    waiting_at_start: int = 3000
+    burn_in_years: float = 3.0
+    death_rates: Six = (1.70, 0.44, 0.17, 0.053, 0.06, 0.037)
+    leaving_rates: Six = (0.50, 0.30, 0.20, 0.17, 0.20, 0.15)
+    status_changes: tuple[Six, ...] = CHANGES
+    listed_in: tuple[Six, ...] = LISTED_IN
+    frailty: float = 0.5
+    suitable: float = 0.13
+    acceptance: Six = (-0.2, -1.2, -1.3, -1.4, -1.6, -1.6)
+    quality: float = 2.0
+    most_offers: int = 50
+    reach_nm: float = 1500.0
+    zones_nm: tuple[float, ...] = (500.0, 1000.0)
+    size_match: tuple[float, float] | None = (0.75, 1.5)
+    tau: float = 20.0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            object.__setattr__(self, field.name, _checked(field.name, getattr(self, field.name)))
+        rows = np.array(self.listed_in)
+        for number in np.flatnonzero(np.abs(rows.sum(axis=1) - 1) > 1e-6):
+            raise ValueError(f"row {number + 1} of listed_in must sum to 1; it sums to {rows[number].sum():g}")
+        if np.diag(np.array(self.status_changes)).any():
+            raise ValueError("status_changes must be 0 from a status to itself")
+        if list(self.zones_nm) != sorted(self.zones_nm) or any(zone >= self.reach_nm for zone in self.zones_nm):
+            raise ValueError(f"zones_nm must rise and stay below reach_nm ({self.reach_nm:g}); got {self.zones_nm}")
+        if self.size_match is not None and not self.size_match[0] < self.size_match[1]:
+            raise ValueError(f"size_match must be a smaller and a larger ratio; got {self.size_match}")
+
+    def scaled(self, factor: float) -> World:
+        """The same world with so much less (or more) of everybody: candidates, hearts, and who waits at the start."""
+        return replace(
+            self,
+            listed_per_year=self.listed_per_year * factor,
+            donors_per_year=self.donors_per_year * factor,
+            waiting_at_start=round(self.waiting_at_start * factor),
+        )
+
+
+# name: (least, largest, what kind)
+LIMITS: dict[str, tuple[float, float, str]] = {
+    "year": (1987.75, 2100, "number"),
+    "listed_per_year": (0, 1e6, "number"),
+    "donors_per_year": (0, 1e6, "number"),
+    "waiting_at_start": (0, 1_000_000, "whole"),
+    "burn_in_years": (0, 100, "number"),
+    "death_rates": (0, 1000, "six"),
+    "leaving_rates": (0, 1000, "six"),
+    "status_changes": (0, 1000, "six rows"),
+    "listed_in": (0, 1, "six rows"),
+    "frailty": (0, 3, "number"),
+    "suitable": (0, 1, "number"),
+    "acceptance": (-20, 20, "six"),
+    "quality": (0, 20, "number"),
+    "most_offers": (1, 10_000, "whole"),
+    "reach_nm": (1, 20_000, "number"),
+    "zones_nm": (0, 20_000, "some"),
+    "size_match": (0, 100, "two or none"),
+    "tau": (0.01, 1000, "number"),
+}
+
+
+def _checked(name: str, value: Any) -> Any:
+    """The value of a setting in its proper type, or an error that says what it must be."""
+    if name == "law":
+        from ..data._registry_outcome import world_named
+
+        world_named(value)
+        return value
+    low, high, kind = LIMITS[name]
+    if kind == "two or none" and value is None:
+        return None
+    if kind == "number":
+        return float(checked_number(name, value, low, high))
+    if kind == "whole":
+        return int(checked_number(name, value, low, high, whole=True))
+    if kind == "six rows":
+        rows = _sequence(name, value, 6, "six rows")
+        return tuple(
+            tuple(float(checked_number(f"row {number} of {name}", each, low, high)) for each in row)
+            for number, row in enumerate((_sequence(f"{name}, row {n}", row, 6) for n, row in enumerate(rows, 1)), 1)
+        )
+    values = _sequence(name, value, {"six": 6, "two or none": 2}.get(kind))
+    return tuple(float(checked_number(name, each, low, high)) for each in values)
+
+
+def _sequence(name: str, value: Any, length: int | None, what: str = "numbers") -> Sequence[Any]:
+    if isinstance(value, (str, bytes)) or not isinstance(value, (Sequence, np.ndarray)):
+        raise ValueError(f"{name} must be a list of {what}; got {value!r}")
+    if length is not None and len(value) != length:
+        raise ValueError(f"{name} must have {length} entries; got {len(value)}")
+    return value  # type: ignore[return-value]
+
+
+def checked_number(name: str, value: Any, low: float, high: float, whole: bool = False) -> float:
+    """A number within limits, or an error that names it."""
+    kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
+    if isinstance(value, bool) or not isinstance(value, kinds):
+        raise ValueError(f"{name} must be a {'whole ' if whole else ''}number; got {value!r}")
+    if not math.isfinite(value) or value < low:
+        raise ValueError(f"{name} must be at least {low:g}; got {value!r}")
+    if value > high:
+        raise ValueError(f"{name} must be at most {high:g}; got {value!r}")
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,131 @@
+"""`lifeyears simulate`: prints, writes a folder, and says what was wrong."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from lifeyears import cli
+from lifeyears.cli import simulate as command
+from lifeyears.simulation import write_run
+
+SMALL = "years: 1\nreplicates: 2\npolicies: [us_status, uniform]\nworld:\n  scale: 0.02\n  burn_in_years: 0.5\n"
+
+
+@pytest.fixture(autouse=True)
+def _registered():
+    if not any(each.name == "simulate" for each in cli.app.registered_commands):
+        cli.app.command("simulate")(command.command)
+
+
+@pytest.fixture
+def small(tmp_path):
+    path = tmp_path / "small.yaml"
+    path.write_text(SMALL)
+    return str(path)
+
+
+def out_of(capsys, *arguments):
+    code = cli.run(["simulate", *arguments])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_a_run_is_printed_and_written_the_same_twice(capsys, tmp_path, small):
+    for name in ("a", "b"):
+        code, out, err = out_of(capsys, small, "--out", str(tmp_path / name), "--jobs", "1")
+        assert code == 0
+        assert "us_status" in out
+        assert "not a forecast" in out
+        assert "replicate 2 of 2" in err
+    files = sorted(path.name for path in (tmp_path / "a").iterdir())
+    assert files == sorted(
+        ["by_group.csv", "config.json", "differences.csv", "measures.csv", "replicates.csv", "summary.json"]
+    )
+    for name in files:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    summary = json.loads((tmp_path / "a" / "summary.json").read_text())
+    table = pd.read_csv(tmp_path / "a" / "measures.csv", index_col=["policy", "measure"])
+    name = "transplants_per_year"
+    assert summary["policies"]["uniform"][name]["value"] == pytest.approx(table.loc[("uniform", name), "value"])
+
+
+def test_options_go_before_the_file(capsys, tmp_path, small):
+    code, _, _ = out_of(
+        capsys, small, "--replicates", "1", "--years", "0.5", "--seed", "3", "--out", str(tmp_path / "a")
+    )
+    assert code == 0
+    used = json.loads((tmp_path / "a" / "config.json").read_text())
+    assert (used["replicates"], used["years"], used["random_state"]) == (1, 0.5, 3)
+
+
+def test_dry_run_only_tells(capsys, tmp_path):
+    code, out, _ = out_of(capsys, "--dry-run", "--out", str(tmp_path / "none"))
+    assert code == 0
+    assert "would simulate 7 policies" in out
+    assert "minutes" in out
+    assert not (tmp_path / "none").exists()
+
+
+def test_check_prints_published_figures_and_fails_where_they_are_missed(capsys, tmp_path):
+    path = tmp_path / "few.json"
+    path.write_text('{"world": {"scale": 0.02, "death_rates": [0, 0, 0, 0, 0, 0]}}')
+    code, out, _ = out_of(capsys, str(path), "--check", "--years", "1", "--replicates", "2")
+    assert code == 1
+    assert "4,446.0" in out
+    assert "Not within 15%" in out
+    assert "deaths per 100 patient-years" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--years", "0"], "years must be at least 0.1"),
+        (["--replicates", "0"], "replicates must be at least 1"),
+        (["no_such.yaml"], "no_such.yaml"),
+        (["--jobs", "0"], "jobs"),
+    ],
+)
+def test_wrong_requests_exit_with_2(capsys, arguments, message):
+    code, _, err = out_of(capsys, *arguments)
+    assert code == 2
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_a_wrong_file_exits_with_2_and_the_line(capsys, tmp_path):
+    path = tmp_path / "bad.yaml"
+    path.write_text(SMALL.replace("scale: 0.02", "scael: 0.02"))
+    code, _, err = out_of(capsys, str(path))
+    assert code == 2
+    assert "bad.yaml, line 5: there is no setting 'scael'" in err
+
+
+def test_out_must_be_a_folder(capsys, small):
+    code, _, err = out_of(capsys, small, "--out", small)
+    assert code == 2
+    assert "must be a folder" in err
+
+
+def test_interrupting_exits_with_130_and_writes_nothing(capsys, tmp_path, small, monkeypatch):
+    def interrupted(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("lifeyears.simulation._simulate.run_replicate", interrupted)
+    code, _, _ = out_of(capsys, small, "--jobs", "1", "--out", str(tmp_path / "a"))
+    assert code == 130
+    assert not (tmp_path / "a").exists()
+
+
+def test_a_write_that_fails_leaves_the_old_files_whole(tmp_path, monkeypatch):
+    from lifeyears.simulation import simulate
+
+    config = {"world": {"scale": 0.02, "burn_in_years": 0.5}}
+    folder = tmp_path / "run"
+    write_run(simulate(["us_status"], 1, 1, n_jobs=1, config=config), folder)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    later = simulate(["us_status"], 1, 1, 5, n_jobs=1, config=config)
+    monkeypatch.setattr("lifeyears.simulation._output._json", lambda content: (_ for _ in ()).throw(OSError("full")))
+    with pytest.raises(OSError, match="full"):
+        write_run(later, folder)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before

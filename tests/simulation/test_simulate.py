@@ -1,0 +1,182 @@
+"""Policies compared: results make sense, and one seed gives one result."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import lifeyears.simulation as simulation
+from lifeyears.simulation import Config, Policy, World, simulate
+from lifeyears.simulation._measures import MEASURES
+
+# A fifteenth of the US list; hearts suit more of the few who wait, so that a match run has some to choose from.
+SMALL = replace(World().scaled(1 / 15), suitable=0.8, burn_in_years=1.5)
+LIFE, DEATHS = "life_years_per_transplant", "waitlist_deaths_per_100_patient_years"
+
+
+@pytest.fixture(scope="module")
+def result():
+    config = Config(world=SMALL, training_rows=6000, years=4, replicates=6)
+    names = ["us_status", "first_come", "uniform", "greedy", "greedy_ranker", "position_weighted", "lyg", "oracle"]
+    return simulate(names, config=config, n_jobs=1)
+
+
+def paired(result, better, worse, measure):
+    """Mean difference and its standard error over the replicates."""
+    wide = result.replicates[measure].unstack("policy")
+    gap = wide[better] - wide[worse]
+    return gap.mean(), gap.std(ddof=1) / np.sqrt(len(gap))
+
+
+@pytest.mark.parametrize("other", ["greedy", "greedy_ranker", "position_weighted", "uniform", "us_status"])
+def test_true_expected_life_gives_more_years_a_transplant_than_any_model(result, other):
+    gap, error = paired(result, "oracle", other, LIFE)
+    assert gap > 2 * error
+
+
+@pytest.mark.parametrize("model", ["greedy", "greedy_ranker", "position_weighted", "lyg"])
+def test_uniform_is_beaten_by_a_good_model(result, model):
+    gap, error = paired(result, model, "uniform", LIFE)
+    assert gap > 2 * error
+
+
+def test_position_weighted_gives_some_years_for_its_chances(result):
+    gap, _ = paired(result, "greedy_ranker", "position_weighted", LIFE)
+    assert gap > 0
+
+
+def test_tiers_have_the_fewest_deaths_or_the_reading_says_why_not(result):
+    deaths = result.wide()[DEATHS].drop("oracle")
+    reading = result.reading()
+    assert f"{deaths.idxmin()} has the fewest deaths on the list" in reading
+    assert (deaths.idxmin() == "us_status") != ("us_status does not have the fewest" in reading)
+    assert "not a forecast" in reading
+
+
+def test_more_donors_mean_fewer_deaths_and_more_transplants():
+    few, many = (
+        simulate(["us_status"], 3, 4, n_jobs=1, config=replace(SMALL, donors_per_year=SMALL.donors_per_year * factor))
+        for factor in (0.8, 1.1)
+    )
+    for name, sign in ((DEATHS, -1), ("transplants_per_year", 1)):
+        gap = many.replicates[name].to_numpy() - few.replicates[name].to_numpy()
+        assert (sign * gap > 0).all()
+
+
+def test_hearts_are_transplanted_or_lost(result):
+    each = result.replicates
+    hearts = each["transplants_per_year"] + each["hearts_lost_per_year"]
+    assert hearts.groupby("replicate").nunique().max() <= 2  # the same hearts for all policies, but for rounding
+    assert hearts.groupby("replicate").agg(np.ptp).max() < 1e-9
+    assert each["listed_per_year"].groupby("replicate").agg(np.ptp).max() == 0
+
+
+def test_one_or_two_jobs_give_the_same_result():
+    config = Config(world=SMALL, training_rows=500, years=1, replicates=3)
+    one, two = (simulate(["us_status", "greedy", "oracle"], config=config, n_jobs=jobs) for jobs in (1, 2))
+    pd.testing.assert_frame_equal(one.replicates, two.replicates, check_exact=True)
+    pd.testing.assert_frame_equal(one.by_group, two.by_group, check_exact=True)
+
+
+def test_another_seed_gives_another_result_and_other_policies_do_not():
+    tables = [
+        simulate(names, 1, 2, seed, 1, SMALL).table.loc["uniform"]
+        for names, seed in ((["uniform"], 0), (["uniform", "us_status"], 0), (["uniform"], 1))
+    ]
+    pd.testing.assert_frame_equal(tables[0], tables[1], check_exact=True)
+    assert (tables[0]["value"] != tables[2]["value"]).any()
+
+
+def test_common_random_numbers_narrow_a_paired_difference():
+    widths = {}
+    for common in (True, False):
+        config = Config(world=SMALL, years=1, replicates=6, common_random_numbers=common)
+        table = simulate(["us_status", "uniform"], config=config, n_jobs=1).differences.loc["uniform"]
+        widths[common] = table["high"] - table["low"]
+    # how many hearts come varies more than how many of them an order places
+    assert widths[True]["transplants_per_year"] < 0.6 * widths[False]["transplants_per_year"]
+
+
+def test_summary_has_every_measure_with_its_interval_and_is_json(result):
+    summary = json.loads(json.dumps(result.summary(), allow_nan=False))
+    assert set(summary["policies"]) == {policy.name for policy in result.config.policies}
+    for part in (summary["policies"]["greedy"], summary["differences"]["greedy"]):
+        assert set(part) == set(MEASURES)
+        for name in simulation._result.MAIN:
+            assert part[name]["low"] < part[name]["value"] < part[name]["high"]
+    assert "us_status" not in summary["differences"]
+    assert "not a forecast" in summary["label"]
+
+
+def test_one_replicate_has_no_interval():
+    result = simulate(["us_status", "uniform"], 1, 1, config=SMALL)
+    assert result.table[["low", "high"]].isna().all().all()
+    assert result.summary()["policies"]["uniform"][LIFE]["low"] is None
+
+
+def test_subgroups_add_up_to_the_whole(result):
+    listed = result.by_group.xs("listed_per_year", level="measure")["value"]
+    whole = result.table.xs("listed_per_year", level="measure")["value"]
+    for (policy, _), total in listed.groupby(["policy", "grouping"]).sum().items():
+        assert total == pytest.approx(whole[policy])
+
+
+def test_it_shows_itself(result):
+    assert len(result.plot()) == 3
+    assert "<table" in result._repr_html_()
+    assert "replicates" in repr(result)
+    with pytest.raises(ValueError, match="no measure 'years'"):
+        result.plot(["years"])
+
+
+def test_a_fitted_model_of_ones_own_is_taken():
+    class Youngest:
+        def predict(self, X):
+            return -X["age"].to_numpy()
+
+    result = simulate([Policy("young", "model", model=Youngest()), "uniform"], 2, 2, n_jobs=1, config=SMALL)
+    rate = result.by_group.xs("transplants_per_100_patient_years", level="measure")["value"]
+    young, old = (rate[("young", "age", level)] for level in ("18–39", "65 and over"))
+    assert young > 2 * old
+    assert result.summary()["settings"]["policies"][0]["model"] == "Youngest"
+
+
+def test_models_by_donor_type_are_looked_up():
+    config = Config(world=SMALL, training_rows=2000, years=1, replicates=2)
+    policy = {"name": "typed", "order": "model", "model": "cox_by_donor_type"}
+    result = simulate([policy, "uniform"], config=config, n_jobs=1)
+    gap, _ = paired(result, "typed", "uniform", LIFE)
+    assert gap > 0
+
+
+def test_a_list_without_hearts_has_nothing_to_compare():
+    result = simulate(["us_status", "uniform"], 1, 2, n_jobs=1, config=replace(SMALL, donors_per_year=0))
+    assert result.table.loc[("uniform", "transplants_per_year"), "value"] == 0
+    assert "nothing to compare" in repr(result)
+    assert result.summary()["policies"]["uniform"][LIFE]["value"] is None
+
+
+def test_a_model_that_is_not_there_is_refused():
+    with pytest.raises(ValueError, match="there is no model 'nope': name one of cox"):
+        simulate([Policy("a", "model", model="nope")], 1, 1, n_jobs=1, config=SMALL)
+
+
+def test_a_model_of_other_columns_is_refused():
+    class Other:
+        feature_names_in_ = np.array(["age", "shoe_size"])
+
+        def predict(self, X):
+            return X["age"].to_numpy()
+
+    with pytest.raises(ValueError, match="lacks: shoe_size"):
+        simulate([Policy("other", "model", model=Other())], 1, 1, n_jobs=1, config=SMALL)
+
+
+def test_steady_state_of_the_us_list_is_within_15_per_cent_of_the_published_figures():
+    check = simulation.steady_state(years=2, replicates=2, n_jobs=1)
+    assert check.holds
+    assert check.verdict.startswith("All promised figures")
+    row = check.table.set_index("figure").loc["transplanted a year"]
+    assert row["difference"] == pytest.approx(100 * (row["simulated"] / 3668 - 1))
