@@ -75,7 +75,7 @@ def gain_figure(table: Any) -> Any:
     keys = [name for name in table.columns if name.startswith("NDCG")]
     width = 0.8 / max(len(table), 1)
     for place, row in enumerate(table.itertuples(index=False)):
-        values = [row._fields and row[2 + j] for j in range(len(keys))]
+        values = row[2:]
         ax.bar(
             np.arange(len(keys)) + place * width - 0.4,
             values,

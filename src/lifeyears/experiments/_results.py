@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..data import Dataset
+from ..data import Dataset, cohort_summary
 from ..metrics import Comparison, compare, pairwise_accuracy
 from ._plan import Plan
 from ._statistics import corrected_half_width, fold_difference
@@ -109,6 +109,9 @@ class Run:
             made["table_a8"] = self.table({k: f"IPCW {k}" for k in NDCG_KEYS[:5]})
         for kind in ("truth",) if self.plan.protocol == "artificial" else ("EY", "IPCW"):
             made[f"gain_{kind.lower()}"] = self._gains(kind)
+        described = cohort_summary(self.dataset.y, self.dataset.X)
+        made["cohort"] = described.cohort
+        made["follow_up"] = described.followup.reset_index(names="follow-up")
         if self.dataset.subgroups is not None or "age" in self.dataset.X:
             made["subgroups"] = self._subgroups()
         return made
