@@ -78,7 +78,6 @@ def test_two_jobs_end_in_the_same_bytes(undisturbed, tmp_path):
     assert contents(tmp_path / "run") == contents(undisturbed[0])
 
 
-@pytest.mark.slow
 def test_dask_ends_in_the_same_bytes(undisturbed, tmp_path):
     pytest.importorskip("distributed")
     assert started("full", tmp_path / "run", jobs=2, dask="local:2").wait() == 0
@@ -113,6 +112,46 @@ def test_other_settings_or_data_are_refused(undisturbed, data, tmp_path):
         ly.experiments.run("full", data, tmp_path, **SMALL)
 
 
+def test_what_a_kill_leaves_behind_does_not_stop_a_run(undisturbed, data, tmp_path):
+    out = tmp_path / "run"
+    out.mkdir()
+    (out / ".manifest.json.999").write_text("half")  # killed while the manifest was written
+    ly.experiments.run("full", data, out, n_jobs=1, **SMALL)
+    (out / "units" / ".iteration-00-fold-00.npz.999").write_text("half")
+    ly.experiments.run("full", data, out, n_jobs=1, **SMALL)
+    assert contents(out) == contents(undisturbed[0])
+
+
+def test_a_wrong_request_leaves_no_folder(data, tmp_path):
+    from dataclasses import replace
+
+    plain = replace(data, entry=None, subgroups=None)
+    for options, words in (
+        ({"split": "temporal", "iterations": 1}, "time of entry"),
+        ({"split": "centre"}, "centre"),
+        ({"era": "within"}, "time of entry"),
+        ({"folds": 200}, "events and needs"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            ly.experiments.run("full", plain, tmp_path / "run", **{**SMALL, **options})
+    assert not (tmp_path / "run").exists()
+    with pytest.raises(ValueError, match="one order"):
+        Plan("full", split="temporal")
+
+
+def test_centres_are_drawn_anew_in_each_iteration(data):
+    plan, rows = Plan("full", split="centre", folds=3), np.arange(len(data))
+    first, second = (folds_of(data, rows, data.y, plan, i)[0][1] for i in (0, 1))
+    assert not np.array_equal(first, second)
+
+
+def test_times_of_auc_follow_the_unit():
+    from lifeyears.experiments._unit import auc_times
+
+    assert auc_times(Plan("artificial"), "years") == (5, 10, 15, 20)
+    assert auc_times(Plan("full", tau=1950.0), "days") == (487.5,)
+
+
 def test_summary_is_plain_json_without_time_or_path(undisturbed):
     out, run = undisturbed
     text = (out / "summary.json").read_text()
@@ -130,6 +169,7 @@ def test_scores_belong_to_their_arms(undisturbed, data):
     """The pooled comparison scores each arm by its own scores: the constant KM is worth the mean."""
     _, run = undisturbed
     relevance = np.concatenate([unit.outcomes["expected"] for unit in run.units[:2]])
+    assert run.pooled.values.loc["KM standard", "value"] == pytest.approx(relevance.mean())
     assert run.pooled.values.loc["truth known", "value"] == run.pooled.values["value"].max()
     for j, arm in enumerate(run.arms):
         if arm == "KM standard":
@@ -157,7 +197,7 @@ def test_artificial_censoring_is_the_papers(data):
 
 def test_splits_by_time_and_by_centre(data):
     rows = np.arange(len(data))
-    later = folds_of(data, rows, data.y, Plan("full", split="temporal", folds=3), 0)
+    later = folds_of(data, rows, data.y, Plan("full", split="temporal", folds=3, iterations=1), 0)
     for train, test in later:
         assert data.entry[train].max() <= data.entry[test].min()
     for train, test in folds_of(data, rows, data.y, Plan("full", split="centre", folds=3), 0):

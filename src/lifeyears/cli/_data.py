@@ -34,7 +34,7 @@ def named_data(
     elif path.exists():
         if not event:
             raise ValueError(f"say which columns of {path.name} hold the outcome: --time COLUMN --event COLUMN")
-        found = read_table(path, time=time, event=event, drop=[] if drop is None else drop.split(","), horizon=horizon)
+        found = read_table(path, time=time, event=event, drop=_names(drop), horizon=horizon)
     elif path.suffix or "/" in data:
         raise FileNotFoundError(f"there is no file {data}")
     else:
@@ -44,11 +44,13 @@ def named_data(
                 f"there is no file and no data set called {data!r}; the {len(names)} there are: lifeyears datasets"
             )
         found = load(data)
+        if time or event:
+            raise ValueError(f"{data} is a set of the catalogue: --time and --event are for tables of your own")
         if drop:
-            absent = [name for name in drop.split(",") if name not in found.X]
+            absent = [name for name in _names(drop) if name not in found.X]
             if absent:
                 raise ValueError(f"--drop names {', '.join(absent)}; the columns are {', '.join(map(str, found.X))}")
-            found = replace(found, X=found.X.drop(columns=drop.split(",")))
+            found = replace(found, X=found.X.drop(columns=_names(drop)))
     if rows is not None and rows < len(found):
         found = _some_rows(found, rows, seed)
     return found if horizon is None else replace(found, horizon=horizon)
@@ -67,3 +69,7 @@ def _some_rows(data: Dataset, rows: int, seed: int) -> Dataset:
         subgroups=None if data.subgroups is None else data.subgroups.iloc[chosen],
         entry=None if data.entry is None else data.entry[chosen],
     )
+
+
+def _names(text: str | None) -> list[str]:
+    return [] if text is None else [name.strip() for name in text.split(",") if name.strip()]

@@ -18,6 +18,7 @@ def command(
     waitlist: Annotated[
         int | None, typer.Option(help="Candidates on a list (256, fewer on small data).", min=1)
     ] = None,
+    k: Annotated[int | None, typer.Option(help="Places of a list that count (1).", min=1)] = None,
     iterations: Annotated[int | None, typer.Option(help="Of the cross-validation (1).", min=1)] = None,
     folds: Annotated[int | None, typer.Option(help="Of each iteration (5).", min=2)] = None,
     rows: Annotated[int | None, typer.Option(help="Use so many rows, drawn at random.", min=100)] = None,
@@ -43,6 +44,7 @@ def command(
         "drop": drop,
         "models": models,
         "waitlist": waitlist,
+        "k": k,
         "iterations": iterations,
         "folds": folds,
         "rows": rows,
@@ -64,6 +66,7 @@ def command(
         "models": bases,
         "default_over": tuple(model for model in bases if model == "Cox") or bases[:1],
         "waitlist": asked["waitlist"] or max(2, min(256, len(found) // folds // 8)),
+        "k": asked["k"] or 1,
         "seed": seed,
     }
     if dry_run:
@@ -88,4 +91,5 @@ def _with_config(given: dict[str, Any], path: Path | None) -> dict[str, Any]:
     unknown = sorted(set(found) - set(given))
     if unknown:
         raise ValueError(f"{path} has {', '.join(unknown)}; known are {', '.join(given)}")
-    return {name: value if value is not None else found.get(name) for name, value in given.items()}
+    listed = {name: ",".join(map(str, value)) if isinstance(value, list) else value for name, value in found.items()}
+    return {name: value if value is not None else listed.get(name) for name, value in given.items()}

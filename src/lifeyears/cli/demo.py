@@ -32,7 +32,7 @@ def command(
         folds=2,
         epochs=20,
         seed=seed,
-        waitlist=min(256, rows // 8),
+        waitlist=min(256, rows // 40),
     )
     ceiling = made.tables["years"].set_index("model").loc["truth", "years"]
     print(f"Who knew the true expectations could reach {ceiling:.2f}. Simulated patients: a first look, not evidence.")

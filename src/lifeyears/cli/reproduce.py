@@ -52,7 +52,7 @@ def command(
     tau = horizon if horizon is not None else 20.0 if data == "registry" else found.horizon
     bases = named(models, MODELS, "--models")
     options = {
-        "iterations": iterations,
+        "iterations": 1 if split == "temporal" else iterations,  # time has one order
         "folds": folds,
         "tau": tau,
         "models": bases,

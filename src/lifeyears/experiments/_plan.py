@@ -26,8 +26,8 @@ class Plan:
     models : base models, by name
     default_over : base models that also get a row with ``preset="default"``
     seed : int
-    waitlist : int
-        Candidates on the lists of our own measures.
+    waitlist, k : int
+        Candidates on the lists of our own measures, and the places that count.
     epochs : int
         Of the deep models, at most.
     censored_share : float
@@ -49,6 +49,7 @@ class Plan:
     default_over: tuple[str, ...] = ("Cox",)
     seed: int = 0
     waitlist: int = 256
+    k: int = 1
     epochs: int = 75
     censored_share: float = 0.5
     censoring: Literal["paper", "independent"] = "paper"
@@ -75,6 +76,10 @@ class Plan:
             raise ValueError(f"tau must be a positive, finite time; got {self.tau}")
         if self.waitlist < 1 or self.epochs < 1:
             raise ValueError("waitlist and epochs must be at least 1")
+        if not 1 <= self.k <= self.waitlist:
+            raise ValueError(f"k must lie between 1 and the waitlist, {self.waitlist}; got {self.k}")
+        if self.split == "temporal" and self.iterations > 1:
+            raise ValueError("time has one order: a temporal split has one iteration")
 
     @property
     def units(self) -> list[tuple[int, int]]:

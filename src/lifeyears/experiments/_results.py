@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 SCHEMA = 1
 NDCG_KEYS = ("NDCG@1", "NDCG@5", "NDCG@10", "NDCG@50", "NDCG@100", "NDCG")
 RANDOM_STATE = 0
+ENOUGH_ROWS = 40  # for each place on a list: docs/estimators.md has the coverage
 ENOUGH_UNITS = 10  # fewer folds than this have too little spread to judge by
 
 
@@ -88,6 +89,7 @@ class Run:
                 if framework in ("ranker", "default"):
                     found = fold_difference(values, self.values(f"{model} standard", measure), self.plan.folds)
                     row[f"{heading} stars"] = found.stars
+                    row[f"{heading} p wilcoxon"] = found.p_wilcoxon
                     row[f"{heading} p corrected"] = found.p_corrected
             rows.append(row)
         return pd.DataFrame(rows)
@@ -97,14 +99,15 @@ class Run:
         """Every table of the run by name; those of the paper have its numbers."""
         made: dict[str, pd.DataFrame] = {"years": self._years(), "comparison": self._pooled_table()}
         if self.plan.protocol == "artificial":
-            aucs = {f"AUC@{t}": f"AUC@{t}" for t in (5, 10, 15, 20)}
+            aucs = {name: name for name in self.units[0].measures[self.arms[0]] if name.startswith("AUC@")}
             made["table_1"] = self.table({"C-index": "C-index", **aucs, **{k: f"truth {k}" for k in NDCG_KEYS}})
             made["table_a6"] = self._selection("fold")
             made["table_a6_by_iteration"] = self._selection("iteration")
             made["figure_a1"] = self._errors()
         else:
             short = {f"{kind} {k}": f"{kind} {k}" for kind in ("EY", "IPCW") for k in NDCG_KEYS[:2]}
-            made["table_2"] = self.table({"C-index": "C-index", "AUC@5": "AUC@5", **short})
+            aucs = {name: name for name in self.units[0].measures[self.arms[0]] if name.startswith("AUC@")}
+            made["table_2"] = self.table({"C-index": "C-index", **aucs, **short})
             made["table_a7"] = self.table({k: f"EY {k}" for k in NDCG_KEYS[:5]})
             made["table_a8"] = self.table({k: f"IPCW {k}" for k in NDCG_KEYS[:5]})
         for kind in ("truth",) if self.plan.protocol == "artificial" else ("EY", "IPCW"):
@@ -112,14 +115,21 @@ class Run:
         described = cohort_summary(self.dataset.y, self.dataset.X)
         made["cohort"] = described.cohort
         made["follow_up"] = described.followup.reset_index(names="follow-up")
-        if self.dataset.subgroups is not None or "age" in self.dataset.X:
-            made["subgroups"] = self._subgroups()
+        subgroups = self._subgroups()
+        if len(subgroups):
+            made["subgroups"] = subgroups
+        made["measures"] = self.measures
         return made
 
     @property
     def by_folds(self) -> bool:
         """Whether intervals come from the spread over folds; with few of them, from resampling patients (`pooled`)."""
-        return len(self.units) >= ENOUGH_UNITS
+        return len(self.units) >= ENOUGH_UNITS or self.plan.era == "within"
+
+    @property
+    def waitlist(self) -> int:
+        """Candidates on a list: as many as asked for, or as the smallest fold has."""
+        return min(self.plan.waitlist, min(len(unit.rows) for unit in self.units))
 
     def years_of(self, arm: str) -> tuple[float, float, float]:
         """Years per allocation of an arm, with its 95% interval."""
@@ -163,17 +173,20 @@ class Run:
 
     @cached_property
     def pooled(self) -> Comparison:
-        """All rows of the first iteration, each scored by models that did not see it, with bootstrap intervals."""
+        """All rows of the first iteration, each ranked by models that did not see it, with bootstrap intervals.
+
+        Every fold has models of its own, on levels of their own: rows are pooled by their rank within the fold.
+        """
         first = [unit for (i, _), unit in zip(self.plan.units, self.units, strict=True) if i == 0]
         relevance = np.concatenate([unit.outcomes[self.judge] for unit in first])
-        scores = {arm: np.concatenate([unit.scores[j] for unit in first]) for j, arm in enumerate(self.arms)}
+        scores = {arm: np.concatenate([_ranks(unit.scores[j]) for unit in first]) for j, arm in enumerate(self.arms)}
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+            warnings.simplefilter("ignore")  # of few rows for each place: `reading` says it
             return compare(
                 relevance,
                 scores,
-                k=1,
-                waitlist=min(self.plan.waitlist, len(relevance)),
+                k=min(self.plan.k, self.waitlist),
+                waitlist=self.waitlist,
                 n_resamples=500,
                 random_state=RANDOM_STATE,
             )
@@ -187,7 +200,7 @@ class Run:
         """Table A6: how often an estimate names the better of two models."""
         import pandas as pd
 
-        arms = [arm for arm in self.arms if arm != "truth known"]
+        arms = self._papers_arms()
         rows = []
         for estimator in self._estimators():
             row: dict[str, Any] = {"estimator": estimator}
@@ -216,14 +229,18 @@ class Run:
         for estimator in self._estimators():
             row: dict[str, Any] = {"estimator": estimator}
             for key in NDCG_KEYS:
-                truth = np.concatenate([self.values(arm, f"restricted {key}") for arm in self.arms])
-                found = np.concatenate([self.values(arm, f"{estimator} {key}") for arm in self.arms])
+                truth = np.concatenate([self.values(arm, f"restricted {key}") for arm in self._papers_arms()])
+                found = np.concatenate([self.values(arm, f"{estimator} {key}") for arm in self._papers_arms()])
                 known = ~(np.isnan(truth) | np.isnan(found))
                 row[f"{key} MAE"] = float(np.abs(found - truth)[known].mean()) if known.any() else np.nan
                 enough = known.sum() > 2 and np.ptp(truth[known]) > 0 and np.ptp(found[known]) > 0
                 row[f"{key} rho"] = float(stats.spearmanr(truth[known], found[known]).statistic) if enough else np.nan
             rows.append(row)
         return pd.DataFrame(rows)
+
+    def _papers_arms(self) -> list[str]:
+        """The paper's: each model, and its ranker."""
+        return [arm for arm in self.arms if arm.endswith((" standard", " ranker"))]
 
     def _estimators(self) -> list[str]:
         names = [f"EY {model}" for model in self.plan.models]
@@ -249,8 +266,9 @@ class Run:
         first = [unit for (i, _), unit in zip(self.plan.units, self.units, strict=True) if i == 0]
         rows = np.concatenate([unit.rows for unit in first])
         scores = {arm: np.concatenate([unit.scores[j] for unit in first]) for j, arm in enumerate(self.arms)}
+        ranks = {arm: np.concatenate([_ranks(unit.scores[j]) for unit in first]) for j, arm in enumerate(self.arms)}
         relevance = np.concatenate([unit.outcomes[self.judge] for unit in first])
-        return subgroup_table(self.dataset, rows, relevance, scores, min(self.plan.waitlist, len(rows)))
+        return subgroup_table(self.dataset, rows, relevance, scores, self.waitlist, ranks)
 
     @cached_property
     def summary(self) -> dict[str, Any]:
@@ -260,7 +278,6 @@ class Run:
         for unit in self.units:
             for name, value in unit.counts.items():
                 counts[name] = counts.get(name, 0) + value
-        smallest = min(len(unit.rows) for unit in self.units)
         return {
             "schema": SCHEMA,
             "protocol": self.plan.protocol,
@@ -276,11 +293,15 @@ class Run:
             },
             "judge": self.judge,
             "intervals": "corrected resampled t over folds" if self.by_folds else "bootstrap-t over pooled patients",
-            "waitlist": {"asked": self.plan.waitlist, "used": min(self.plan.waitlist, smallest)},
+            "waitlist": {"asked": self.plan.waitlist, "used": self.waitlist, "k": self.plan.k},
             "counts": counts,
             "best": self.best(),
             "reading": self.reading(),
-            "tables": {name: json.loads(table.to_json(orient="split")) for name, table in self.tables.items()},
+            "tables": {
+                name: json.loads(table.to_json(orient="split"))
+                for name, table in self.tables.items()
+                if name != "measures"
+            },
         }
 
     def best(self) -> str:
@@ -300,7 +321,7 @@ class Run:
         text = (
             f"Most {unit} per allocation: {best}, {models.loc[best, 'years']:.2f} "
             f"({models.loc[best, 'low']:.2f} to {models.loc[best, 'high']:.2f}), by {what[self.judge]}, top pick of a "
-            f"waitlist of {min(self.plan.waitlist, min(len(u.rows) for u in self.units))}. "
+            f"waitlist of {self.waitlist}. "
         )
         if by_index == best:
             text += "C-index would have chosen the same. "
@@ -314,6 +335,12 @@ class Run:
             text += f"Over the next best, {second}, it gains {gain:.2f} ({low:.2f} to {high:.2f}): " + (
                 "enough to say so." if low > 0 else "not enough evidence to say that it is better."
             )
+        rows = sum(len(unit.rows) for unit in self.units[: self.plan.folds])
+        if not self.by_folds and rows < ENOUGH_ROWS * self.waitlist:
+            text += (
+                f" There are {rows / self.waitlist:.0f} patients for each place on the list, fewer than {ENOUGH_ROWS}: "
+                "intervals cover less often than they say."
+            )
         return text
 
     def write(self, out: Path) -> None:
@@ -326,6 +353,13 @@ class Run:
 
     def _repr_html_(self) -> str:
         return f"<p>{self.reading()}</p>" + self._years().to_html(index=False, float_format="{:.3f}".format)
+
+
+def _ranks(scores: np.ndarray) -> np.ndarray:
+    """Ranks from 0 to 1, equals sharing theirs."""
+    from scipy import stats
+
+    return (stats.rankdata(scores) - 0.5) / len(scores)
 
 
 def _mean(values: Any) -> float:

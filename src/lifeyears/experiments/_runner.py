@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import warnings
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,7 +20,7 @@ import numpy as np
 from ..data import Dataset
 from ._plan import Plan
 from ._results import Run
-from ._unit import UnitResult, run_unit
+from ._unit import UnitResult, check_feasible, run_unit
 
 Progress = Callable[[int, int], object]
 
@@ -67,6 +69,7 @@ def run(
     """
     plan = Plan(protocol=protocol, **options)  # type: ignore[arg-type]
     out = Path(out)
+    check_feasible(dataset, plan)
     begin(out, plan, dataset)
     units = plan.units
     missing = [unit for unit in units if load_unit(out, *unit) is None]
@@ -102,7 +105,8 @@ def _finished(
 
     work = (delayed(_one)(data, plan, iteration, fold, out, expected) for iteration, fold in units)
     with _backend(dask) as extra:
-        yield from Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered", **extra)(work)
+        options = {"n_jobs": n_jobs, "batch_size": 1, "return_as": "generator_unordered"} | extra
+        yield from Parallel(**options)(work)
 
 
 @contextmanager
@@ -117,16 +121,18 @@ def _backend(dask: str | None) -> Iterator[dict[str, Any]]:
     except ImportError as error:
         raise ImportError('--dask needs dask: pip install "lifeyears[dask]"') from error
     kind, _, workers = dask.partition(":")
+    if kind == "local" and workers and not workers.isdigit():
+        raise ValueError(f"--dask local:N takes a number of workers; got {dask!r}")
     if kind == "local":
         with (
             LocalCluster(n_workers=int(workers or 2), threads_per_worker=1, dashboard_address=None) as cluster,
             Client(cluster),
             parallel_config(backend="dask"),
         ):
-            yield {"return_as": "list"}
+            yield {"return_as": "list", "n_jobs": -1}
     else:
         with Client(dask), parallel_config(backend="dask"):
-            yield {"return_as": "list"}
+            yield {"return_as": "list", "n_jobs": -1}
 
 
 def _one(data: Dataset, plan: Plan, iteration: int, fold: int, out: Path, expected: np.ndarray | None) -> None:
@@ -166,10 +172,8 @@ def load_unit(out: Path, iteration: int, fold: int) -> UnitResult | None:
         prefix = "outcome_"
         outcomes = {name.removeprefix(prefix): arrays[name] for name in arrays if name.startswith(prefix)}
         return UnitResult(arrays["rows"], arrays["scores"], outcomes, words["measures"], words["counts"])
-    except FileNotFoundError:
-        return None
-    except (ValueError, KeyError, EOFError, OSError, zipfile.BadZipFile):
-        return None
+    except (ValueError, KeyError, EOFError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error):
+        return None  # a flipped byte can ask for an unknown compression (NotImplementedError, a RuntimeError)
 
 
 def begin(out: Path, plan: Plan, data: Dataset) -> None:
@@ -189,10 +193,14 @@ def begin(out: Path, plan: Plan, data: Dataset) -> None:
                 f"{out} holds a run with other settings: {'; '.join(differences)}. Choose another folder, or the same "
                 "settings to go on with it"
             )
+        if found.get("versions") != installed_versions():
+            warnings.warn(f"{out} was begun with other versions of its packages: see manifest.json", stacklevel=3)
+        for left in out.rglob(".*"):  # beside-files of a run that was killed while it wrote
+            if left.is_file():
+                left.unlink()
         return
-    if out.exists() and any(out.iterdir()):
+    if out.exists() and any(not left.name.startswith(".") for left in out.iterdir()):
         raise ValueError(f"{out} is not empty and holds no run: choose another folder")
-    (out / "units").mkdir(parents=True, exist_ok=True)
     manifest = {**wanted, "versions": installed_versions()}
     write_whole(path, json.dumps(manifest, indent=1, sort_keys=True).encode())
 
@@ -209,12 +217,15 @@ def _differences(found: dict, wanted: dict, where: str = "") -> list[str]:
 
 
 def data_hash(data: Dataset) -> str:
-    """SHA-256 of the table and the outcome."""
+    """SHA-256 of the table, the subgroups, the entries and the outcome."""
     import pandas as pd
 
     digest = hashlib.sha256()
     digest.update(",".join(map(str, data.X.columns)).encode())
     digest.update(pd.util.hash_pandas_object(data.X, index=False).to_numpy().tobytes())
+    for part in (data.subgroups, None if data.entry is None else pd.DataFrame({"entry": data.entry})):
+        if part is not None:
+            digest.update(pd.util.hash_pandas_object(part, index=False).to_numpy().tobytes())
     digest.update(data.y.time.tobytes())
     digest.update(data.y.event.tobytes())
     return digest.hexdigest()

@@ -18,22 +18,19 @@ FEWEST = 30  # smaller groups are left out
 
 def groups_of(data: Dataset, rows: np.ndarray) -> dict[str, np.ndarray]:
     """Labels of the rows by age, sex, race, insurance, region, blood group, sensitisation, centre size and era."""
-    import pandas as pd
-
     table = data.table.iloc[rows]
     found: dict[str, np.ndarray] = {}
-    if "age" in table and pd.api.types.is_numeric_dtype(table["age"]):
-        found["age"] = _cut(table["age"], [-np.inf, 40, 55, 65, np.inf], ["under 40", "40–54", "55–64", "65 and over"])
+    if _is_number(table, "age"):
+        found["age"] = _cut(table["age"], [39.999, 54.999, 64.999], ["under 40", "40–54", "55–64", "65 and over"])
     for name in ("sex", "race_ethnicity", "insurance", "region", "blood_group"):
         if name in table:
             found[name] = table[name].astype(object).where(table[name].notna(), "missing").astype(str).to_numpy()
-    if "antibodies_class_1" in table:
-        found["sensitisation"] = _cut(
-            table["antibodies_class_1"], [-np.inf, 0, 20, np.inf], ["none", "to 20%", "over 20%"]
-        )
-    if "centre_volume" in table:
-        edges = [-np.inf, *np.quantile(table["centre_volume"].dropna(), [1 / 3, 2 / 3]), np.inf]
-        found["centre size"] = _cut(table["centre_volume"], edges, ["small", "medium", "large"])
+    if _is_number(table, "antibodies_class_1"):
+        found["sensitisation"] = _cut(table["antibodies_class_1"], [0, 20], ["none", "to 20%", "over 20%"])
+    if _is_number(table, "centre_volume"):
+        thirds = table["centre_volume"].quantile([1 / 3, 2 / 3]).tolist()
+        if thirds[0] < thirds[1]:
+            found["centre size"] = _cut(table["centre_volume"], thirds, ["small", "medium", "large"])
     if data.entry is not None:
         decade = (np.asarray(data.entry)[rows] // 10 * 10).astype(int)
         found["era"] = np.array([f"{year}s" for year in decade])
@@ -41,12 +38,18 @@ def groups_of(data: Dataset, rows: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def subgroup_table(
-    data: Dataset, rows: np.ndarray, relevance: np.ndarray, scores: dict[str, np.ndarray], waitlist: int
+    data: Dataset,
+    rows: np.ndarray,
+    relevance: np.ndarray,
+    scores: dict[str, np.ndarray],
+    waitlist: int,
+    ranks: dict[str, np.ndarray] | None = None,
 ) -> pd.DataFrame:
     """For each subgroup and arm: share of allocations (k = 1), years, mean predicted less mean outcome; with intervals.
 
     An allocation goes to the top of a waitlist of random candidates; a patient's chance of it is the weight of their
-    rank. Intervals are 95% percentiles over resampled patients.
+    rank (`ranks`, where scores of several folds are not on one level). Intervals are 95% percentiles over resampled
+    patients.
     """
     import pandas as pd
 
@@ -56,7 +59,7 @@ def subgroup_table(
     for question, labels in groups_of(data, rows).items():
         kinds, codes = np.unique(labels, return_inverse=True)
         for arm, score in scores.items():
-            chance = chances(score, waitlist)
+            chance = chances(score if ranks is None else ranks[arm], waitlist)
             totals = draws @ chance
             drawn = totals > 0  # a resample may leave out the only ones with a chance
             for kind, label in enumerate(kinds):
@@ -95,10 +98,14 @@ def chances(scores: np.ndarray, waitlist: int) -> np.ndarray:
     return (np.bincount(place, ranked) / count)[place]
 
 
-def _cut(values: pd.Series, edges: list[float], names: list[str]) -> np.ndarray:
+def _is_number(table: pd.DataFrame, name: str) -> bool:
     import pandas as pd
 
-    found = pd.cut(
-        values.astype(float), edges, labels=names, duplicates="drop" if len(set(edges)) < len(edges) else "raise"
-    )
-    return found.astype(object).where(found.notna(), "missing").astype(str).to_numpy()
+    return name in table and pd.api.types.is_numeric_dtype(table[name])
+
+
+def _cut(values: pd.Series, edges: list[float], names: list[str]) -> np.ndarray:
+    """Labels by edges, each the largest value of its group; missing values apart."""
+    numbers = values.to_numpy(dtype=float, na_value=np.nan)
+    labels = np.array(names, dtype=object)[np.searchsorted(edges, np.nan_to_num(numbers))]
+    return np.where(np.isnan(numbers), "missing", labels).astype(str)

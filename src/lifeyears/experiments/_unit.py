@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
+from sklearn.model_selection import KFold, StratifiedKFold
 
 from ..data import Dataset, TablePreprocessor
 from ..metrics import auc_at, concordance_index, ndcg_score, policy_value
@@ -19,7 +19,6 @@ from ._plan import KS, Plan
 
 ERA_COLUMNS = ("transplant_year", "era", "year", "tx_year")
 SMALLEST_CHANCE = 1e-3  # IPCW as the paper writes it, but for chances below this; how many is kept in the unit
-AUC_TIMES = {"artificial": (5.0, 10.0, 15.0, 20.0), "full": (5.0,)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,11 +82,54 @@ def folds_of(data: Dataset, rows: np.ndarray, y: Outcome, plan: Plan, iteration:
     if plan.split == "centre":
         if data.subgroups is None or "centre" not in data.subgroups:
             raise ValueError('a split by centre needs a column "centre" among the subgroups')
-        groups = data.subgroups["centre"].to_numpy()[rows]
-        return list(GroupKFold(plan.folds).split(rows, groups=groups))
+        return _folds_of_groups(data.subgroups["centre"].to_numpy()[rows], plan.folds, seed)
     rarest = min(y.n_events, len(y) - y.n_events)
     splitter = StratifiedKFold if rarest >= plan.folds else KFold
     return list(splitter(plan.folds, shuffle=True, random_state=seed).split(rows, y.event))
+
+
+def _folds_of_groups(groups: np.ndarray, folds: int, seed: int) -> list[tuple[Any, Any]]:
+    """Whole groups, in random order, each to the fold that is smallest so far."""
+    names, place, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    if len(names) < folds:
+        raise ValueError(f"{folds} folds need {folds} groups; there are {len(names)}")
+    fold_of, filled = np.empty(len(names), dtype=int), np.zeros(folds)
+    for group in np.random.default_rng(seed).permutation(len(names)):
+        fold_of[group] = int(filled.argmin())
+        filled[fold_of[group]] += sizes[group]
+    return [(np.flatnonzero(fold_of[place] != fold), np.flatnonzero(fold_of[place] == fold)) for fold in range(folds)]
+
+
+def auc_times(plan: Plan, unit: str) -> tuple[float, ...]:
+    """The paper's 5, 10, 15 and 20 years; with other units or horizons, quarters of the horizon."""
+    times = (
+        (5.0, 10.0, 15.0, 20.0) if unit == "years" and plan.tau >= 20 else tuple(plan.tau * q / 4 for q in (1, 2, 3, 4))
+    )
+    return times if plan.protocol == "artificial" else times[:1]
+
+
+def check_feasible(data: Dataset, plan: Plan) -> None:
+    """Refuse, before anything is computed, what would fail half-way."""
+    if plan.era == "within" and data.entry is None:
+        raise ValueError('era="within" needs the time of entry, which this data set has not')
+    if plan.era == "drop" and not set(ERA_COLUMNS) & set(data.X.columns):
+        raise ValueError(f'era="drop" finds none of {", ".join(ERA_COLUMNS)} among the columns')
+    rows = cohort_of(data, plan)
+    if not len(rows):
+        raise ValueError("no event was seen: is the event column the right way round?")
+    needed = 2 * plan.nuisance_folds
+    for iteration in range(plan.iterations):
+        y = outcome_of(data.y[rows], plan, iteration)
+        folds = folds_of(data, rows, y, plan, iteration)
+        if len(folds) < plan.folds:
+            raise ValueError(f"the entries make {len(folds)} folds, not {plan.folds}: use --folds {max(2, len(folds))}")
+        for fold, (train, test) in enumerate(folds):
+            events = min(y[test].n_events, y[train].n_events)
+            if events < needed:
+                raise ValueError(
+                    f"fold {fold + 1} has {events} events and needs {needed}: the data have {y.n_events} events in "
+                    f"{len(y):,} rows. Use fewer folds, or more data"
+                )
 
 
 def run_unit(data: Dataset, plan: Plan, iteration: int, fold: int, expected: np.ndarray | None = None) -> UnitResult:
@@ -118,7 +160,8 @@ def _run_unit(data: Dataset, plan: Plan, iteration: int, fold: int, expected: np
         scores["truth", "known"] = found["expected"]
     life = truth.time[test] if plan.protocol == "artificial" else None
     eras = np.asarray(data.entry)[rows][test] // 10 if plan.era == "within" and data.entry is not None else None
-    measures = {" ".join(arm): judged(plan, score, y[test], life, found, eras) for arm, score in scores.items()}
+    times = auc_times(plan, data.unit)
+    measures = {" ".join(arm): judged(plan, score, y[test], life, found, eras, times) for arm, score in scores.items()}
     outcomes: dict[str, np.ndarray] = {name: found[name] for name in ("EY", "IPCW", "DR", "expected") if name in found}
     if life is not None:
         outcomes["truth"] = np.minimum(life, plan.tau)
@@ -143,10 +186,11 @@ def fitted_scores(
 
 def relevances(plan: Plan, X: np.ndarray, y: Outcome, seed: int) -> tuple[dict[str, np.ndarray], dict[str, int]]:
     """EY by every model, IPCW by KM and Cox, their means, and DR: cross-fitted within the test fold."""
-    folds = min(plan.nuisance_folds, max(2, y.n_events))
+    rarest, folds = min(y.n_events, len(y) - y.n_events), plan.nuisance_folds
+    cv: Any = folds if rarest >= folds or not rarest else KFold(folds, shuffle=True, random_state=seed)
 
     def estimated(estimator: Any) -> Any:
-        return cross_fit(estimator, X, y, cv=folds, random_state=seed)
+        return cross_fit(estimator, X, y, cv=cv, random_state=seed)
 
     found, counts = {}, {}
     for model in plan.models:
@@ -171,6 +215,7 @@ def judged(
     life: np.ndarray | None,
     found: dict[str, np.ndarray],
     eras: np.ndarray | None,
+    times: tuple[float, ...],
 ) -> dict[str, float]:
     """All measures of one arm on one test fold."""
     n = len(scores)
@@ -178,17 +223,17 @@ def judged(
     measures: dict[str, float] = {}
     seen = y if life is None else Outcome(life, np.ones(n, dtype=bool))
     measures["C-index"] = _quietly_concordance(seen, scores)
-    for time in AUC_TIMES[plan.protocol]:
+    for time in times:
         measures[f"AUC@{time:g}"] = _auc(seen, scores, time)
     sources = dict(found)
     if life is not None:
         measures |= _ndcgs("truth", life, scores, n)  # Table 1: the unrestricted T*
         restricted = np.minimum(life, plan.tau)
         measures |= _ndcgs("restricted", restricted, scores, n)  # what EY and IPCW estimate
-        measures["truth value"] = _value(restricted, scores, waitlist, eras)
+        measures["truth value"] = _value(restricted, scores, waitlist, plan.k, eras)
         measures["truth waitlist NDCG@1"] = ndcg_score(restricted, scores, k=1, waitlist=waitlist)
     for name, values in sources.items():
-        measures[f"{name} value"] = _value(values, scores, waitlist, eras)
+        measures[f"{name} value"] = _value(values, scores, waitlist, plan.k, eras)
         if values.min() >= 0:
             measures |= _ndcgs(name, values, scores, n)
     for kind in ("EY", "IPCW"):  # the paper's ensemble: the mean of the estimates, not the estimate of the mean
@@ -209,12 +254,12 @@ def _ndcgs(name: str, relevance: np.ndarray, scores: np.ndarray, n: int) -> dict
     return found | {f"{name} NDCG": ndcg_score(relevance, scores)}
 
 
-def _value(relevance: np.ndarray, scores: np.ndarray, waitlist: int, eras: np.ndarray | None) -> float:
-    """Years of the top pick of a waitlist; within eras, their mean weighted by size."""
+def _value(relevance: np.ndarray, scores: np.ndarray, waitlist: int, k: int, eras: np.ndarray | None) -> float:
+    """Years of an allocation from a waitlist; within eras, their mean weighted by size."""
     if eras is None:
-        return policy_value(relevance, scores, waitlist=waitlist)
+        return policy_value(relevance, scores, k=min(k, waitlist), waitlist=waitlist)
     parts = [np.flatnonzero(eras == era) for era in np.unique(eras)]
-    values = [policy_value(relevance[rows], scores[rows], waitlist=min(waitlist, len(rows))) for rows in parts]
+    values = [_value(relevance[rows], scores[rows], min(waitlist, len(rows)), k, None) for rows in parts]
     return float(np.average(values, weights=[len(rows) for rows in parts]))
 
 

@@ -28,6 +28,7 @@ TITLES = {
     "gain_truth": "Figure 2: gain in NDCG@k over the base model (%)",
     "gain_ey": "Figure 3a: gain in EY NDCG@k over the base model (%)",
     "gain_ipcw": "Figure 3b: gain in IPCW NDCG@k over the base model (%)",
+    "measures": "Every measure of every unit",
     "subgroups": "Who gets the allocations, by subgroup",
     "cohort": "The cohort (Table A4)",
     "follow_up": "Follow-up (Table A5)",
@@ -55,7 +56,7 @@ def markdown(run: Run) -> str:
     """All tables but the long one of subgroups, with the paper's beside them."""
     parts = [f"# {run.dataset.name}: {run.plan.protocol} protocol\n", run.reading() + "\n"]
     for name, table in run.tables.items():
-        if name == "subgroups":
+        if name in ("subgroups", "measures"):
             continue
         parts.append(f"## {TITLES[name]}\n\n{as_markdown(shown(table))}\n")
         if name in PAPER:
@@ -64,7 +65,10 @@ def markdown(run: Run) -> str:
             parts.append(f"The paper's (UNOS, not this data):\n\n{as_markdown(paper_selection())}\n")
     parts.append(
         "± is one standard deviation over folds; * p < .05, ** p < .01 by Wilcoxon's test against the base model, as "
-        "in the paper; it takes overlapping folds for independent. `tables/*.csv` have the corrected p beside it.\n"
+        "in the paper (with few folds it cannot get there); it takes overlapping folds for independent. `tables/*.csv` "
+        "have both p-values. KM's equal scores are averaged over, where the paper drew one order. IPCW NDCG is divided "
+        "by the ideal of its own relevance and lies within [0, 1]; the paper's exceeds 1 in places, so its divisor "
+        "must be another.\n"
     )
     return "\n".join(parts)
 
@@ -75,7 +79,7 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
 
     made = {}
     for name in table.columns:
-        if any(str(name).endswith(end) for end in (" sd", " stars", " p corrected")):
+        if any(str(name).endswith(end) for end in (" sd", " stars", " p corrected", " p wilcoxon")):
             continue
         column = table[name]
         if f"{name} sd" in table:
@@ -117,7 +121,7 @@ def latex(run: Run) -> str:
     """The same in LaTeX, for booktabs."""
     parts = []
     for name, table in run.tables.items():
-        if name == "subgroups":
+        if name in ("subgroups", "measures"):
             continue
         cells = shown(table)
         lines = [
