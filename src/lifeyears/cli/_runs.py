@@ -20,7 +20,8 @@ def run_and_show(protocol: str, data: Dataset, out: Path, jobs: int | None, dask
         made = run(protocol, data, out, n_jobs=jobs, dask=dask, progress=progress, **options)
     table = made.tables["years"]
     wanted = ["model", "framework", "C-index", "years", "low", "high", "gain", "gain low", "gain high"]
-    show(table[[name for name in wanted if name in table]], title=f"{data.name}, {protocol}: years per allocation")
+    shown = table[[name for name in wanted if name in table]].rename(columns={"years": data.unit})
+    show(shown, title=f"{data.name}, {protocol}: {data.unit} per allocation")
     print(made.reading())
     print(f"All tables and figures: {out}")
     return made
