@@ -201,13 +201,12 @@ def test_prior_0_is_each_type_alone_and_infinity_is_pooled_alone():
 
 
 def test_rankers_of_ours_and_of_others():
-    from sksurv.linear_model import CoxPHSurvivalAnalysis
-
+    others = pytest.importorskip("sksurv.linear_model")
     table, y, _, kind = transplants(400, 0)
     for ranker in (
         ly.BootstrappedRanker(preset="paper", n_estimators=5),
         make_pipeline(StandardScaler(), Cox()),
-        CoxPHSurvivalAnalysis(alpha=1.0),
+        others.CoxPHSurvivalAnalysis(alpha=1.0),
     ):
         f = DonorTypeRanker(ranker, types=kind, prior=50, tau=TAU, min_events=10, random_state=0).fit(table, y)
         assert (f.report_["weight"] > 0).all()
