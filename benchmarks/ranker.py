@@ -174,10 +174,19 @@ def public_unit(name: str, base: str) -> list[dict]:
     return table
 
 
+def feasible(name: str, base: str) -> list[dict]:
+    """A unit, or nothing where the base model refuses the data (Weibull and deaths at time 0)."""
+    try:
+        return public_unit(name, base)
+    except ValueError as error:
+        print(f"{name}, {base}: {error}")
+        return []
+
+
 def public(folder: Path, jobs: int) -> pd.DataFrame:
     units = [(name, base) for base in ("Cox", "KM", "AFT", "DeepSurv", "DeepHit") for name in PUBLIC]
     found = Parallel(n_jobs=max(jobs, 1), batch_size=1)(
-        delayed(kept)(folder, f"public {u} {PRESETS}", (lambda u=u: public_unit(*u)) if jobs else None) for u in units
+        delayed(kept)(folder, f"public {u} {PRESETS}", (lambda u=u: feasible(*u)) if jobs else None) for u in units
     )
     return pd.DataFrame([row for rows in found for row in rows])
 
