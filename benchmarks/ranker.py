@@ -211,7 +211,9 @@ def world_tables(found: pd.DataFrame) -> str:
                 if world != "proportional":  # a ratio of means: its error is that of gain − share·room (delta method)
                     half = reach * (gain - share * room).std() / room.mean()
                     cell += f" ({share:.0%}, at least {share - half:.0%})"
-                row[world] = cell
+                if np.isnan(gain.mean()):
+                    cell = "–"
+                row[world] = cell.replace(" ± nan", "").replace(", at least nan%", "")  # one cohort has no spread
             rows.append({**row, "cohorts": len(wide[arm].dropna()) // len(WORLDS)})
         text.append(f"### {title}\n\n{as_markdown(pd.DataFrame(rows))}\n")
     head = wide.groupby("world")[["Cox", "ceiling"]].mean().loc[list(WORLDS)].round(2)
