@@ -168,7 +168,7 @@ def test_where_cox_is_right_the_base_keeps_its_weight():
 
 def test_same_for_any_number_of_jobs_and_seeded(cohort, default, monkeypatch):
     d, _ = cohort
-    monkeypatch.setattr("lifeyears.ranking._ranker.WORTH_A_PROCESS", 100)
+    monkeypatch.setattr("lifeyears.ranking._fitting.WORTH_A_PROCESS", 100)
     again = ly.BootstrappedRanker(ly.models.Cox(alpha=10.0), tau=15, n_estimators=60, random_state=0, n_jobs=2).fit(
         d.X, d.y
     )
@@ -402,7 +402,7 @@ def test_all_equal_times_with_many_rows():
 
 def test_network_does_not_train_on_its_held_out_rows(monkeypatch):
     pytest.importorskip("torch")
-    import lifeyears.ranking._ranker as module
+    import lifeyears.ranking._fitting as module
 
     seen, train = [], module.train_network
     monkeypatch.setattr(module, "train_network", lambda X, *rest: seen.append(len(X)) or train(X, *rest))

@@ -145,18 +145,23 @@ class SurvivalModel(BaseEstimator):
         return weight
 
     def _horizon(self, y: Outcome) -> float:
-        if self.tau is None:
-            if not y.time.max() > 0:
-                raise ValueError("all times are 0: there is no life to predict")
-            return float(y.time.max())
-        if not is_number(self.tau) or not 0 < self.tau < np.inf:
-            raise ValueError(f"tau must be a positive, finite time, or None; got {self.tau!r}")
-        return float(self.tau)
+        return horizon_of(self.tau, y)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
+
+
+def horizon_of(tau: Any, y: Outcome) -> float:
+    """The horizon: as given, or the largest time seen."""
+    if tau is None:
+        if not y.time.max() > 0:
+            raise ValueError("all times are 0: there is no life to predict")
+        return float(y.time.max())
+    if not is_number(tau) or not 0 < tau < np.inf:
+        raise ValueError(f"tau must be a positive, finite time, or None; got {tau!r}")
+    return float(tau)
 
 
 def is_number(value: Any) -> bool:

@@ -3,7 +3,8 @@
 from ._explain import Explanation
 from ._labels import PseudoLabels
 from ._objective import HybridLoss, HybridObjective
-from ._ranker import BootstrappedRanker, RankerReport
+from ._ranker import BootstrappedRanker
+from ._report import RankerReport
 from ._settings import PRESETS, Settings, settings_of
 
 __all__ = [

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from joblib import Parallel, delayed
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,67 +15,18 @@ from .._threads import one_thread
 from ..curves import SurvivalCurves
 from ..data import TablePreprocessor
 from ..data._frames import as_pandas
-from ..metrics import compare, concordance_index, policy_value
-from ..models import Cox, wrap
-from ..models._base import is_number
+from ..metrics import concordance_index
+from ..models._base import horizon_of
 from ..outcome import Outcome, as_outcome
-from ..relevance._cross_fit import Splits, draw_splits
-from ._calibration import CalibrationMap
 from ._curves import bent_to
-from ._ensemble import Grown, Weighing, grow_fold, honestly_calibrated, weigh
 from ._explain import Explanation, explain
+from ._fitting import Fitting
 from ._kernel import available_threads
-from ._labels import PseudoLabels, label_estimator, pseudo_labels
-from ._network import train_network
-from ._objective import HybridLoss, HybridObjective
+from ._rows import checked_relevance, is_relevance
 from ._settings import Settings, settings_of
-from ._trees import YearsTrees, grow, training_table
 
 if TYPE_CHECKING:
     import lightgbm
-
-WAITLIST = 256
-FEWEST_TO_CALIBRATE = 50
-WORTH_A_PROCESS = 5000  # rows: below, starting workers takes longer than the trees
-
-
-@dataclass(frozen=True, eq=False)
-class RankerReport:
-    """What a ranker is made of.
-
-    Attributes
-    ----------
-    labels : PseudoLabels or None
-        How the pseudo-labels came about; None where relevance was given.
-    weights : dict of member to weight
-        Of the base model and the members; their sum is near 1 if each is calibrated.
-    rounds : dict of member to int
-        Trees kept.
-    kept_base : bool
-        The base model is used as it is: too few events, or nothing was better on held-out rows (see `notes`).
-    calibrated : bool
-        Whether held-out rows were there to map scores to years.
-    notes : tuple of str
-        What was done otherwise than asked, and why.
-    """
-
-    labels: PseudoLabels | None
-    weights: dict[str, float]
-    rounds: dict[str, int]
-    kept_base: bool
-    calibrated: bool
-    notes: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        parts = [f"{name} {weight:.2f}" for name, weight in self.weights.items()]
-        lines = [f"weights: {', '.join(parts)}"]
-        if self.rounds:
-            lines.append("trees: " + ", ".join(f"{name} {many}" for name, many in self.rounds.items()))
-        if self.labels is not None:
-            lines.append(repr(self.labels))
-        if self.kept_base:
-            lines.append("the base model is used as it is")
-        return "\n".join([*lines, *self.notes])
 
 
 class BootstrappedRanker(BaseEstimator):
@@ -157,9 +106,6 @@ class BootstrappedRanker(BaseEstimator):
     ((600,), 10.0)
     """
 
-    held_out_: np.ndarray | None
-    held_out_outcomes_: np.ndarray | None
-
     def __init__(
         self,
         base: Any = None,
@@ -238,21 +184,32 @@ class BootstrappedRanker(BaseEstimator):
         if len(matrix) < 2:
             raise ValueError(f"{type(self).__name__} needs at least two rows to rank; got n_samples = 1")
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        self.notes_: list[str] = []
-        self._seed = seed
-        self.typical_row_ = matrix.mean(axis=0)
+        given_relevance = is_relevance(y)
+        if given_relevance:
+            y = checked_relevance(y, len(matrix))
+            self.tau_ = float(y.max())
+        else:
+            y = as_outcome(y)
+            if len(y) != len(matrix):
+                raise ValueError(f"X has {len(matrix)} rows and y has {len(y)}: there must be one outcome for each")
+            self.tau_ = horizon_of(self.tau, y)
+        fitting = Fitting(
+            base=self.base,
+            censoring=self.censoring,
+            tau=self.tau_,
+            settings=settings,
+            network=self.second_stage == "mlp",
+            literal=self.preset == "paper",
+            seed=seed,
+            threads=self._threads(),
+            verbose=self.verbose,
+        )
         with one_thread():
-            if _is_relevance(y):
-                self._fit_relevance(matrix, _checked_relevance(y, len(matrix)), settings, seed)
-            else:
-                y = as_outcome(y)
-                if len(y) != len(matrix):
-                    raise ValueError(f"X has {len(matrix)} rows and y has {len(y)}: there must be one outcome for each")
-                self.tau_ = self._horizon(y)
-                if settings.folds:
-                    self._fit_folds(matrix, y, settings, seed)
-                else:
-                    self._fit_once(matrix, y, settings, seed)
+            fit = fitting.on_relevance(matrix, y) if given_relevance else fitting.on_outcomes(matrix, y)
+        self.base_, self.members_, self.weights_, self.intercept_ = fit.base, fit.members, fit.weights, fit.intercept
+        self.calibration_map_, self.pseudo_labels_, self.report_ = fit.calibration, fit.labels, fit.report
+        self.held_out_, self.held_out_outcomes_ = fit.held_out, fit.held_out_outcomes
+        self.typical_row_ = matrix.mean(axis=0)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -280,7 +237,7 @@ class BootstrappedRanker(BaseEstimator):
 
     def score(self, X: Any, y: Any) -> float:
         """C-index, for scikit-learn's tools; see `lifeyears.metrics.make_scorer` for better."""
-        if _is_relevance(y):  # every pair of different relevance counts
+        if is_relevance(y):  # every pair of different relevance counts
             relevance = np.asarray(y, dtype=float)
             y = Outcome(relevance - relevance.min(), np.ones(len(relevance), dtype=bool))
         return concordance_index(y, self.predict(X))
@@ -304,248 +261,6 @@ class BootstrappedRanker(BaseEstimator):
                     return fit.phases[0].booster
         raise AttributeError("this ranker has no trees (see report_)")
 
-    # how it is fitted
-
-    def _fit_once(self, X: np.ndarray, y: Outcome, settings: Settings, seed: int) -> None:
-        """One second stage on all rows, as the paper does, stopped on a validation share."""
-        self.base_ = self._new_base().fit(X, y)
-        labels = self._labels(X, y, settings, seed)
-        self.pseudo_labels_ = labels.values
-        gains = np.clip(labels.values, 0.0, self.tau_)
-        train, held_out = _validation_split(y, settings.validation_fraction, seed)
-        if settings.early_stopping_rounds and not len(held_out):
-            self.notes_.append("no rows were held out: trained for all rounds, and not calibrated")
-        if self.second_stage == "mlp":
-            shape = (settings.alpha, settings.margin, settings.group_size)
-            member: Any = train_network(X[train], labels.values[train], gains[train], *shape, seed)
-        else:
-            member = self._one_booster(X, labels.values, gains, train, held_out, settings, seed)
-        self.members_ = {"years": [member]}
-        outcomes = np.empty(0)
-        if len(held_out) >= 50:
-            judge = label_estimator("dr", self.base_, self._new_censoring(X, y), self.tau_)
-            outcomes = pseudo_labels(judge.estimate, X[held_out], y[held_out], self.tau_, False).values
-        scores = member.predict(X[held_out]) if len(held_out) else np.empty(0)
-        self._finish(labels, {"years": 1.0}, 0.0, scores, held_out, outcomes, len(y))
-
-    def _one_booster(
-        self,
-        X: np.ndarray,
-        labels: np.ndarray,
-        gains: np.ndarray,
-        train: np.ndarray,
-        held_out: np.ndarray,
-        settings: Settings,
-        seed: int,
-    ) -> YearsTrees:
-        threads = self._threads()
-        centre = float(labels[train].mean())
-        shape = (settings.alpha, settings.margin, settings.group_size)
-        table = training_table(X[train], settings, seed)
-        objective = HybridObjective(labels[train], *shape, seed, gains[train], threads)
-        judge, judges = None, None
-        if len(held_out):
-            loss = HybridLoss(labels[held_out], *shape, seed, gains[held_out])
-            judge, judges = (lambda scores: loss(centre + scores)), table.create_valid(X[held_out])
-        booster = grow(table, objective, centre, settings, seed, threads, self._callbacks(settings), judge, judges)
-        return YearsTrees(booster, centre, booster.best_iteration or booster.current_iteration())
-
-    def _fit_folds(self, X: np.ndarray, y: Outcome, settings: Settings, seed: int) -> None:
-        """Members cross-fitted over folds and weighed by outcomes of rows they had not seen."""
-        splits = self._splits(y, settings, seed)
-        self.base_ = self._new_base().fit(X, y)
-        if splits is None:
-            labels = self._labels(X, y, settings, seed)
-            self.pseudo_labels_, self.members_ = labels.values, {}
-            self._finish(labels, {"base": 1.0}, 0.0, np.empty(0), np.empty(0, int), np.empty(0), len(y))
-            return
-        base_said, outcomes, labels = self._judge_base(X, y, settings, splits)
-        self.pseudo_labels_ = labels.values
-        grown = self._grow(X, y, labels.values, splits, settings, seed)
-        weighing = weigh(grown, splits, base_said if "base" in settings.members else None, outcomes)
-        if "base" in settings.members and self._clearly_worse(weighing, base_said, outcomes):
-            weighing = weigh([{} for _ in splits], splits, base_said, outcomes)
-            self.notes_.append("on held-out rows the members' top was clearly worse than the base model's")
-        self._keep(weighing, grown, labels, outcomes, splits)
-
-    def _fit_relevance(self, X: np.ndarray, relevance: np.ndarray, settings: Settings, seed: int) -> None:
-        """Learning to rank without survival: relevance is the label."""
-        from sklearn.model_selection import KFold
-
-        if "years" not in settings.members:
-            raise ValueError('relevance is learned by the member "years": leave it among the members')
-        self.base_, self.tau_ = None, float(relevance.max())
-        self.pseudo_labels_ = relevance
-        gains = relevance - min(relevance.min(), 0.0)
-        folds = min(settings.folds, len(X) // 4)
-        if folds > 1:
-            splits = tuple(KFold(folds, shuffle=True, random_state=seed).split(X))
-            grown = self._grow(X, None, relevance, splits, settings, seed)
-            self._keep(weigh(grown, splits, None, relevance), grown, None, relevance, splits)
-            return
-        everybody = Outcome(np.ones(len(X)), np.ones(len(X), dtype=bool))
-        train, held_out = _validation_split(everybody, settings.validation_fraction, seed)
-        if self.second_stage == "mlp":
-            shape = (settings.alpha, settings.margin, settings.group_size)
-            member: Any = train_network(X[train], relevance[train], gains[train], *shape, seed)
-        else:
-            member = self._one_booster(X, relevance, gains, train, held_out, settings, seed)
-        self.members_ = {"years": [member]}
-        scores = member.predict(X[held_out]) if len(held_out) else np.empty(0)
-        self._finish(None, {"years": 1.0}, 0.0, scores, held_out, relevance[held_out], len(X))
-
-    def _judge_base(
-        self, X: np.ndarray, y: Outcome, settings: Settings, splits: Splits
-    ) -> tuple[np.ndarray, np.ndarray, PseudoLabels]:
-        """Of rows left out: the base model's years, doubly robust outcomes, and pseudo-labels."""
-        said, outcomes = np.empty(len(y)), np.empty(len(y))
-        parts: list[PseudoLabels] = []
-        labels = np.empty(len(y))
-        for train, test in self._shown(splits, "base model"):
-            base = self._new_base().fit(X[train], y[train])
-            judge = label_estimator("dr", base, self._new_censoring(X[train], y[train]), self.tau_)
-            said[test] = base.predict(X[test])
-            judged = pseudo_labels(judge.estimate, X[test], y[test], self.tau_, False)
-            outcomes[test] = judged.values
-            if settings.label == "ey":
-                estimate = label_estimator("ey", base, None, self.tau_).estimate
-                judged = pseudo_labels(estimate, X[test], y[test], self.tau_, self.preset != "paper")
-            labels[test] = judged.values
-            parts.append(judged)
-        if settings.cross_fit_base:
-            return said, outcomes, PseudoLabels.joined(parts, labels)
-        return said, outcomes, self._labels(X, y, settings, 0)
-
-    def _grow(
-        self, X: np.ndarray, y: Outcome | None, labels: np.ndarray, splits: Splits, settings: Settings, seed: int
-    ) -> list[dict[str, Grown]]:
-        gains = np.clip(labels, 0.0, self.tau_) if y is not None else labels - min(labels.min(), 0.0)
-        if not {"years", "hazard"} & set(settings.members):
-            return [{} for _ in splits]
-        if self.second_stage == "mlp":
-            fits = [
-                train_network(
-                    X[train],
-                    labels[train],
-                    gains[train],
-                    settings.alpha,
-                    settings.margin,
-                    settings.group_size,
-                    seed + k,
-                )
-                for k, (train, _) in enumerate(self._shown(splits, "network"))
-            ]
-            return [
-                {"years": Grown(fit.predict(X[test])[None], [fit])} for fit, (_, test) in zip(fits, splits, strict=True)
-            ]
-        jobs = (
-            delayed(grow_fold)(X, y, labels, gains, train, test, settings, self.tau_, seed + k)
-            for k, (train, test) in enumerate(splits)
-        )
-        # processes, not threads: LightGBM keeps its number of threads in one place for all
-        workers = min(self._threads(), len(splits)) if len(X) >= WORTH_A_PROCESS else 1
-        running = Parallel(n_jobs=workers, return_as="generator")(jobs)
-        return list(self._shown(running, "trees", len(splits)))
-
-    def _keep(
-        self,
-        weighing: Weighing,
-        grown: list[dict[str, Grown]],
-        labels: PseudoLabels | None,
-        outcomes: np.ndarray,
-        splits: Splits,
-    ) -> None:
-        self.members_ = {
-            name: [fold[name].stages[stage] for fold in grown]
-            for name, stage in weighing.stage.items()
-            if weighing.weights[name] > 0
-        }
-        weights = {name: weight for name, weight in weighing.weights.items() if weight > 0}
-        n = len(outcomes)
-        self._finish(labels, weights, weighing.intercept, weighing.held_out, np.arange(n), outcomes, n)
-        if self.held_out_ is not None and labels is not None:
-            self.held_out_ = honestly_calibrated(weighing, splits, outcomes, self.tau_)
-
-    def _finish(
-        self,
-        labels: PseudoLabels | None,
-        weights: dict[str, float],
-        intercept: float,
-        scores: np.ndarray,
-        rows: np.ndarray,
-        outcomes: np.ndarray,
-        n: int,
-    ) -> None:
-        """Calibrate on held-out rows, where there are any, and report."""
-        self.weights_, self.intercept_ = weights, intercept
-        enough = len(outcomes) >= FEWEST_TO_CALIBRATE
-        if labels is None:  # relevance has no horizon
-            self.calibration_map_ = CalibrationMap.identity()
-        elif enough:
-            self.calibration_map_ = CalibrationMap.fit(scores, outcomes, self.tau_)
-        else:
-            self.calibration_map_ = CalibrationMap.identity(self.tau_)
-            self.notes_.append(f"not calibrated: {len(outcomes)} rows were held out, {FEWEST_TO_CALIBRATE} are needed")
-        self.held_out_ = self.held_out_outcomes_ = None
-        if enough:
-            self.held_out_ = _scattered(self._half_by_half(scores, outcomes, labels is not None), rows, n)
-            self.held_out_outcomes_ = _scattered(outcomes, rows, n)
-        self.report_ = RankerReport(
-            labels=labels,
-            weights=weights,
-            rounds={name: fits[0].rounds for name, fits in self.members_.items() if hasattr(fits[0], "rounds")},
-            kept_base=set(weights) == {"base"},
-            calibrated=self.calibration_map_.fitted,
-            notes=tuple(self.notes_),
-        )
-        del self.notes_, self._seed
-
-    def _half_by_half(self, scores: np.ndarray, outcomes: np.ndarray, calibrate: bool) -> np.ndarray:
-        """Years of held-out rows by a map fitted to the other half of them."""
-        if not calibrate:
-            return scores
-        years, odd = np.empty(len(scores)), np.arange(len(scores)) % 2 == 1
-        for half in (odd, ~odd):
-            years[half] = CalibrationMap.fit(scores[~half], outcomes[~half], self.tau_)(scores[half])
-        return years
-
-    def _labels(self, X: np.ndarray, y: Outcome, settings: Settings, seed: int) -> PseudoLabels:
-        """Labels by the base model fitted to all rows, or cross-fitted."""
-        never_below = settings.label == "ey" and self.preset != "paper"
-        if settings.cross_fit_base and not settings.folds:
-            splits = _folds(y, min(5, len(y)), seed)
-            labels, parts = np.empty(len(y)), []
-            for train, test in self._shown(splits, "labels"):
-                base = self._new_base().fit(X[train], y[train])
-                censoring = self._new_censoring(X[train], y[train]) if settings.label == "dr" else None
-                estimate = label_estimator(settings.label, base, censoring, self.tau_).estimate
-                part = pseudo_labels(estimate, X[test], y[test], self.tau_, never_below)
-                labels[test] = part.values
-                parts.append(part)
-            return PseudoLabels.joined(parts, labels)
-        censoring = self._new_censoring(X, y) if settings.label == "dr" else None
-        estimator = label_estimator(settings.label, self.base_, censoring, self.tau_)
-        return pseudo_labels(estimator.estimate, X, y, self.tau_, never_below)
-
-    def _clearly_worse(self, weighing: Weighing, base_said: np.ndarray, outcomes: np.ndarray) -> bool:
-        """The guard: whether, on held-out rows, the top of the ranker's list is clearly worse than the base's."""
-        waitlist = min(WAITLIST, len(outcomes))
-        if policy_value(outcomes, weighing.held_out, waitlist=waitlist) >= policy_value(
-            outcomes, base_said, waitlist=waitlist
-        ):
-            return False
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # on small samples: here it only has to be clear
-            found = compare(
-                outcomes,
-                {"base": base_said, "ranker": weighing.held_out},
-                waitlist=waitlist,
-                n_resamples=200,
-                random_state=0,
-            )
-        low, high = found.differences[["low", "high"]].iloc[0]
-        return bool(low > 0 or high < 0)
-
     # what it is fitted with
 
     def _settings(self, n: int) -> Settings:
@@ -559,51 +274,8 @@ class BootstrappedRanker(BaseEstimator):
             settings = replace(settings, min_child_samples=max(5, min(settings.min_child_samples, n // 40)))
         return settings
 
-    def _horizon(self, y: Outcome) -> float:
-        if self.tau is None:
-            if not y.time.max() > 0:
-                raise ValueError("all times are 0: there is no life to predict")
-            return float(y.time.max())
-        if not is_number(self.tau) or not 0 < self.tau < np.inf:
-            raise ValueError(f"tau must be a positive, finite time, or None; got {self.tau!r}")
-        return float(self.tau)
-
-    def _new_base(self) -> Any:
-        base = _seeded(clone(wrap(Cox() if self.base is None else self.base), safe=False), self._seed)
-        return base.set_params(tau=self.tau_) if "tau" in base.get_params() else base
-
-    def _new_censoring(self, X: np.ndarray, y: Outcome) -> Any:
-        """A fitted model of the censoring times; curves of 1 where nobody is censored."""
-        if y.n_events == len(y):
-            return SurvivalCurves.trusted(np.zeros(1), np.ones((1, 1)))
-        model = clone(wrap(Cox(alpha=10.0) if self.censoring is None else self.censoring), safe=False)
-        return _seeded(model, self._seed).fit(X, y.censoring())
-
-    def _splits(self, y: Outcome, settings: Settings, seed: int) -> Splits | None:
-        """The folds; None where there are too few events."""
-        if y.n_events < 2 * settings.folds:
-            self.notes_.append(f"{len(y)} rows with {y.n_events} events are too few to learn more than the base model")
-            return None
-        return _folds(y, settings.folds, seed)
-
     def _threads(self) -> int:
-        if self.n_jobs is not None and self.n_jobs < 0:
-            return available_threads(None)
-        return available_threads(self.n_jobs)
-
-    def _shown(self, work: Any, what: str, total: int | None = None) -> Any:
-        if not self.verbose:
-            return work
-        from rich.progress import track
-
-        return track(work, description=f"BootstrappedRanker: {what}", total=total)
-
-    def _callbacks(self, settings: Settings) -> list:
-        if not self.verbose:
-            return []
-        import lightgbm
-
-        return [lightgbm.log_evaluation(max(1, settings.n_estimators // 10))]
+        return available_threads(None if self.n_jobs is not None and self.n_jobs < 0 else self.n_jobs)
 
     # what it says
 
@@ -648,54 +320,3 @@ class BootstrappedRanker(BaseEstimator):
         tags.input_tags.string = True
         tags.non_deterministic = self.random_state is None
         return tags
-
-
-def _folds(y: Outcome, folds: int, seed: int) -> Splits:
-    """Folds, stratified by event where there are enough of both kinds."""
-    from sklearn.model_selection import KFold
-
-    rarest = min(y.n_events, len(y) - y.n_events)
-    if rarest >= folds or not rarest:
-        return draw_splits(y, folds, None, seed)
-    return draw_splits(y, KFold(folds, shuffle=True, random_state=seed), None, seed)
-
-
-def _seeded(model: Any, seed: int) -> Any:
-    """The model with a seed wherever it has none: same seed, same result."""
-    open_ = [name for name, value in model.get_params().items() if name.endswith("random_state") and value is None]
-    return model.set_params(**dict.fromkeys(sorted(open_), seed)) if open_ else model
-
-
-def _scattered(values: np.ndarray, rows: np.ndarray, n: int) -> np.ndarray:
-    """Values in their rows, NaN elsewhere."""
-    whole = np.full(n, np.nan)
-    whole[rows] = values
-    return whole
-
-
-def _is_relevance(y: Any) -> bool:
-    """Whether y is a 1-D array of numbers: relevance, not an outcome."""
-    if isinstance(y, (Outcome, tuple)):
-        return False
-    array = np.asarray(y)
-    return array.ndim == 1 and array.dtype.kind in "fiub" and array.dtype.names is None
-
-
-def _checked_relevance(y: Any, n: int) -> np.ndarray:
-    relevance = np.asarray(y, dtype=float)
-    if len(relevance) != n:
-        raise ValueError(f"X has {n} rows and y has {len(relevance)}: there must be one relevance for each row")
-    if not np.isfinite(relevance).all():
-        row = int(np.flatnonzero(~np.isfinite(relevance))[0])
-        raise ValueError(f"relevance must be finite; row {row} is {relevance[row]}")
-    return relevance
-
-
-def _validation_split(y: Outcome, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows to train on and rows held out, events and censorings shared out alike."""
-    rng = np.random.default_rng(seed)
-    held_out = np.zeros(len(y), dtype=bool)
-    for kind in (y.event, ~y.event):
-        rows = rng.permutation(np.flatnonzero(kind))
-        held_out[rows[: int(share * len(rows))]] = True
-    return np.flatnonzero(~held_out), np.flatnonzero(held_out)
