@@ -171,16 +171,17 @@ def _run_unit(data: Dataset, plan: Plan, iteration: int, fold: int, expected: np
 def fitted_scores(
     plan: Plan, X: np.ndarray, y: Outcome, new: np.ndarray, seed: int
 ) -> dict[tuple[str, str], np.ndarray]:
-    """Expected years of the test rows by every arm."""
-    scores = {}
-    for model, framework in plan.arms:
+    """Expected years of the test rows by every arm; a ranker's first stage is the standard model, fitted once."""
+    scores: dict[tuple[str, str], np.ndarray] = {}
+    presets: tuple[tuple[str, Literal["paper", "default"]], ...] = (("ranker", "paper"), ("default", "default"))
+    for model in plan.models:
         base = base_model(model, plan, seed)
-        if framework == "standard":
-            scores[model, framework] = base.fit(X, y).predict(new)
-            continue
-        preset: Literal["paper", "default"] = "paper" if framework == "ranker" else "default"
-        ranker = BootstrappedRanker(base, tau=plan.tau, preset=preset, random_state=seed, n_jobs=1)
-        scores[model, framework] = ranker.fit(X, y).predict(new)
+        for framework, preset in presets:
+            if (model, framework) not in plan.arms:
+                continue
+            ranker = BootstrappedRanker(base, tau=plan.tau, preset=preset, random_state=seed, n_jobs=1).fit(X, y)
+            scores.setdefault((model, "standard"), ranker.base_.predict(new))
+            scores[model, framework] = ranker.predict(new)
     return scores
 
 
@@ -225,27 +226,21 @@ def judged(
     measures["C-index"] = _quietly_concordance(seen, scores)
     for time in times:
         measures[f"AUC@{time:g}"] = _auc(seen, scores, time)
-    sources = dict(found)
     if life is not None:
         measures |= _ndcgs("truth", life, scores, n)  # Table 1: the unrestricted T*
         restricted = np.minimum(life, plan.tau)
         measures |= _ndcgs("restricted", restricted, scores, n)  # what EY and IPCW estimate
         measures["truth value"] = _value(restricted, scores, waitlist, plan.k, eras)
-        measures["truth waitlist NDCG@1"] = ndcg_score(restricted, scores, k=1, waitlist=waitlist)
-    for name, values in sources.items():
+        measures["truth waitlist NDCG"] = ndcg_score(restricted, scores, k=min(plan.k, waitlist), waitlist=waitlist)
+    for name, values in found.items():
         measures[f"{name} value"] = _value(values, scores, waitlist, plan.k, eras)
         if values.min() >= 0:
             measures |= _ndcgs(name, values, scores, n)
+            measures[f"{name} waitlist NDCG"] = ndcg_score(values, scores, k=min(plan.k, waitlist), waitlist=waitlist)
     for kind in ("EY", "IPCW"):  # the paper's ensemble: the mean of the estimates, not the estimate of the mean
-        for k in (*KS, None):
-            key = f"NDCG@{k}" if k else "NDCG"
-            parts = [
-                v
-                for name, v in measures.items()
-                if name.startswith(f"{kind} ") and name.endswith(f" {key}") and name != f"{kind} {key}"
-            ]
-            if parts:
-                measures[f"{kind} {key}"] = float(np.mean(parts))
+        single = [name for name in found if name.startswith(f"{kind} ")]
+        for key in (*(f"NDCG@{k}" for k in KS), "NDCG", "waitlist NDCG"):
+            measures[f"{kind} {key}"] = float(np.mean([measures[f"{name} {key}"] for name in single]))
     return measures
 
 
