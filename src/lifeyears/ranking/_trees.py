@@ -196,6 +196,7 @@ def _parameters(settings: Settings, seed: int, threads: int) -> dict[str, Any]:
         "seed": seed,
         "deterministic": True,  # the same trees for any number of threads
         "force_col_wise": True,
+        "is_enable_sparse": False,  # a fifth faster on one-hot columns, same trees
         "num_threads": threads,
         "verbosity": -1,
     }
