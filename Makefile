@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 EVERYTHING := .[deep,data,tables,app,dask,oracles,dev,docs]
 
-.PHONY: demo test lint slow bench docs package clean help
+.PHONY: demo test lint slow stress bench docs package clean help
 
 help:  ## Show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -24,7 +24,10 @@ lint: .venv/.developer
 slow: .venv/.developer  ## What takes minutes: packaging, oldest and newest dependencies
 	$(BIN)/python -m pytest -m slow
 
-bench: .venv/.developer  ## Ours and the peers side by side; writes benchmarks/RESULTS.md
+stress: .venv/.developer  ## Hard use: properties, fuzzing, faults, a million rows, Dask; hours; writes stress/results
+	$(BIN)/python stress/run.py
+
+bench: .venv/.developer  ## Ours and the peers side by side; writes docs/benchmarks.md
 	$(BIN)/python benchmarks/run.py
 
 docs: .venv/.developer  ## Build the documentation into docs/_build

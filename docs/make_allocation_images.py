@@ -1,4 +1,4 @@
-"""Draw the picture of docs/allocation.md: `python docs/make_allocation_images.py`."""
+"""Draw the picture of docs/gallery_worst_patient.md: `python docs/make_allocation_images.py`."""
 
 from pathlib import Path
 

@@ -1,5 +1,6 @@
 """Draw the pictures of README and docs: `python docs/make_images.py`."""
 
+import runpy
 from pathlib import Path
 
 import matplotlib
@@ -38,6 +39,13 @@ def one_misplaced_patient() -> None:
     figure.savefig(IMAGES / "one_misplaced_patient.png", dpi=130)
 
 
+def same_concordance() -> None:
+    """The gallery's first picture, for pages that are read where no gallery was built."""
+    runpy.run_path(str(IMAGES.parent / "examples" / "plot_1_same_concordance.py"))
+    plt.gcf().savefig(IMAGES / "same_concordance.png", dpi=130)
+
+
 if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
     one_misplaced_patient()
+    same_concordance()

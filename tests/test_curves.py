@@ -153,3 +153,8 @@ def test_curves_can_be_plotted_and_described():
     assert len(STEP.plot().lines) == 2
     assert len(LINE.plot(rows=[0]).lines) == 1
     assert "2 subjects" in repr(STEP)
+
+
+def test_a_notebook_shows_curves_as_a_table_of_chances():
+    shown = SurvivalCurves([2.0, 5.0], [[0.5, 0.0], [0.75, 0.25]])._repr_html_()
+    assert [text for text in ("S(2)", "S(5)", ">0.500<", ">0.250<") if text not in shown] == []

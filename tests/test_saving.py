@@ -6,10 +6,12 @@ import sys
 import zipfile
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.pipeline import make_pipeline
 
 import lifeyears as ly
+from lifeyears.allocation import DonorTypeRanker, LifeYearsGained
 from lifeyears.saving import ModelFileError
 
 
@@ -42,9 +44,11 @@ def test_predictions_are_the_same_to_the_bit(name, cohort, tmp_path):
     assert again.get_params()["tau"] == 10
 
 
-def test_in_another_process(cohort, tmp_path):
+@pytest.mark.parametrize("kind", ["ranker", "by donor type"])
+def test_in_another_process(kind, cohort, tmp_path):
     X, y, _ = cohort
-    model = ly.BootstrappedRanker(ly.models.Cox(alpha=5.0), tau=10, **SMALL).fit(X, y)
+    ranker = ly.BootstrappedRanker(ly.models.Cox(alpha=5.0), tau=10, **SMALL)
+    model = (ranker if kind == "ranker" else DONOR_TYPES["k-means"]().set_params(random_state=0)).fit(X, y)
     ly.save(model, tmp_path / "model")
     X.to_pickle(tmp_path / "X.pkl")  # the test's own table, not the model
     code = (
@@ -54,6 +58,53 @@ def test_in_another_process(cohort, tmp_path):
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
     np.testing.assert_array_equal(np.load(tmp_path / "said.npy"), model.predict(X))
+
+
+DONOR_TYPES = {
+    "k-means": lambda: DonorTypeRanker(ly.models.Cox(alpha=5.0), n_types=3, min_events=5, prior=20, tau=10),
+    "a column": lambda: DonorTypeRanker(ly.models.Cox(alpha=5.0), types="donor_blood_group", prior=np.inf, tau=10),
+    "an array": lambda: DonorTypeRanker(ly.models.WeibullAFT(), types=np.arange(400) % 2, prior=0, tau=10),
+    "rankers": lambda: DonorTypeRanker(
+        ly.BootstrappedRanker(ly.models.Cox(alpha=5.0), preset="paper", **SMALL), n_types=2, prior=50, tau=10
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DONOR_TYPES)
+def test_a_ranker_by_donor_type(name, cohort, tmp_path):
+    X, y, _ = cohort
+    model = DONOR_TYPES[name]().set_params(random_state=0).fit(X, y)
+    again = ly.load(ly.save(model, tmp_path / "model"))
+    np.testing.assert_array_equal(again.scores(X), model.scores(X))
+    donors = model.types_ if name == "an array" else X
+    np.testing.assert_array_equal(again.lookup(donors), model.lookup(donors))
+    pd.testing.assert_frame_equal(again.report_, model.report_, check_exact=True)
+    pd.testing.assert_frame_equal(again.representatives_, model.representatives_, check_exact=True)
+    assert again.prior_ == model.prior_
+
+
+def test_donor_types_told_by_a_function_are_refused(cohort, tmp_path):
+    X, y, _ = cohort
+    model = DonorTypeRanker(
+        ly.models.Cox(alpha=5.0), types=lambda donors: donors["donor_age"] > 40, prior=np.inf, tau=10
+    )
+    with pytest.raises(
+        TypeError, match=r"DonorTypeRanker\.types holds a function, which .* cannot save without pickle"
+    ):
+        ly.save(model.fit(X, y), tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize("kind", ["model", "by donor type"])
+def test_life_years_gained(kind, cohort, tmp_path):
+    X, y, _ = cohort
+    given = ly.models.Cox(alpha=5.0) if kind == "model" else DONOR_TYPES["k-means"]().set_params(random_state=0)
+    few = X[["age", "creatinine", "status"]]
+    model = LifeYearsGained(given, tau=10, random_state=0).fit(X, y, few, (y.event, y.time / 3))
+    again = ly.load(ly.save(model, tmp_path / "model"))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    if kind == "by donor type":
+        np.testing.assert_array_equal(again.scores(X), model.scores(X))
 
 
 def test_a_pipeline(cohort, tmp_path):
@@ -81,7 +132,16 @@ def test_nothing_in_it_is_a_pickle(saved):
         assert not path.read_bytes().startswith(b"\x80")  # a pickle's first byte
 
 
-def test_a_thousand_flipped_bits_are_found(saved, tmp_path):
+@pytest.fixture(scope="module")
+def saved_by_type(cohort, tmp_path_factory):
+    X, y, _ = cohort
+    model = DONOR_TYPES["k-means"]().set_params(random_state=0).fit(X, y)
+    return ly.save(model, tmp_path_factory.mktemp("saved") / "model")
+
+
+@pytest.mark.parametrize("which", ["saved", "saved_by_type"])
+def test_a_thousand_flipped_bits_are_found(which, request, tmp_path):
+    saved = request.getfixturevalue(which)
     rng = np.random.default_rng(0)
     files = sorted(saved.iterdir())
     sizes = np.array([path.stat().st_size for path in files])

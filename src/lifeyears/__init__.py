@@ -13,12 +13,12 @@ from .curves import SurvivalCurves
 from .outcome import Outcome, as_outcome, suggest_horizon
 
 if TYPE_CHECKING:
-    from . import allocation, data, experiments, metrics, models, ranking, relevance, simulation
+    from . import allocation, data, experiments, metrics, models, ranking, relevance, report, simulation
     from ._versions import show_versions
     from .ranking import BootstrappedRanker
     from .saving import load, save
 
-_PARTS = ("allocation", "data", "experiments", "metrics", "models", "ranking", "relevance", "simulation")
+_PARTS = ("allocation", "data", "experiments", "metrics", "models", "ranking", "relevance", "report", "simulation")
 _NAMES = {"BootstrappedRanker": "ranking", "load": "saving", "save": "saving", "show_versions": "_versions"}
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "models",
     "ranking",
     "relevance",
+    "report",
     "save",
     "show_versions",
     "simulation",

@@ -75,6 +75,16 @@ class SurvivalCurves:
         n, m = self.survival.shape
         return f"SurvivalCurves({n:,} subjects, {m} times to {self.times[-1]:.4g}, {self.interpolation})"
 
+    def _repr_html_(self) -> str:
+        import pandas as pd
+
+        from ._views import html_table
+
+        times = self.times[np.unique(np.linspace(0, len(self.times) - 1, 6).round().astype(int))]
+        shown = pd.DataFrame(self[:5].at(times), columns=[f"S({t:.3g})" for t in times])
+        shown.index.name = "row"
+        return f"<p>{self!r}</p>{html_table(shown)}"
+
     def at(self, t: Any, left: bool = False) -> np.ndarray:
         """S(t|x) of every subject at common times: (n,) for one time, (n, q) for q of them.
 

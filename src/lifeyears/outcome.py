@@ -178,7 +178,8 @@ def _from_columns(names: list, table: Any) -> Outcome:
         raise ValueError(f"y must have two columns, event and time; it has {len(names)}: {names}")
     event, time = names
     told_by_type = isinstance(table, np.ndarray) and table.dtype[event].kind == "b" and table.dtype[time].kind != "b"
-    if not told_by_type and (plain[1] in EVENT_NAMES or (plain[0] in TIME_NAMES and plain[1] not in TIME_NAMES)):
+    swapped = not told_by_type and (plain[1] in EVENT_NAMES or (plain[0] in TIME_NAMES and plain[1] not in TIME_NAMES))
+    if swapped:
         event, time = time, event
     backwards = str(event).lower()
     if not isinstance(table, np.ndarray) and any(word in backwards for word in BACKWARDS_WORDS):
@@ -186,7 +187,16 @@ def _from_columns(names: list, table: Any) -> Outcome:
             f"the column {event!r} looks like the opposite of an event. Pass a column that is 1 where the event was "
             f"seen, e.g. {{'event': 1 - y[{event!r}], 'time': …}}; if 1 does mean an event there, rename it to 'event'"
         )
-    return Outcome(np.asarray(table[time]), np.asarray(table[event]))
+    first, second = _column(table, names, 0), _column(table, names, 1)
+    return Outcome(first, second) if swapped else Outcome(second, first)
+
+
+def _column(table: Any, names: list, at: int) -> np.ndarray:
+    """A column by its place: two names may be equal, or tuples."""
+    try:
+        return np.asarray(table.iloc[:, at] if hasattr(table, "iloc") else table[names[at]])
+    except Exception as error:  # whatever another library's frame may say
+        raise ValueError(f"the column {names[at]!r} of y cannot be read as numbers: {error}") from None
 
 
 def _checked_time(time: Any) -> np.ndarray:
@@ -244,8 +254,8 @@ def _rows(bad: np.ndarray, most: int = 5) -> str:
 
 
 def _some_values(values: np.ndarray, most: int = 5) -> str:
-    distinct: Sequence = list(dict.fromkeys(values.tolist()))
-    return ", ".join(repr(value) for value in distinct[:most]) + (", …" if len(distinct) > most else "")
+    distinct: Sequence = list(dict.fromkeys(repr(value) for value in values.tolist()))
+    return ", ".join(distinct[:most]) + (", …" if len(distinct) > most else "")
 
 
 def _describe(y: Any) -> str:

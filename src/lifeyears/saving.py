@@ -22,15 +22,21 @@ import os
 import shutil
 import tempfile
 import zipfile
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from glob import escape
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from ._version import __version__
+from .allocation import DonorTypeRanker, LifeYearsGained
+from .allocation._gained import Life
+from .allocation._typing_donors import DonorTypes
 from .data import TablePreprocessor
 from .models import AdministrativeCensoring, Cox, DeepHit, DeepSurv, KaplanMeier, WeibullAFT
 from .models._proportional import Baseline, LifeTable
@@ -38,7 +44,7 @@ from .ranking import BootstrappedRanker, PseudoLabels, RankerReport
 from .ranking._calibration import CalibrationMap
 from .ranking._network import HIDDEN, YearsNetwork
 from .ranking._tree_text import check_booster_text
-from .ranking._trees import HazardTrees, Phase, YearsTrees
+from .ranking._trees import HazardTrees, LinearScore, Phase, YearsTrees
 from .relevance import Diagnostics
 
 FORMAT, SCHEMA = "lifeyears model", 1
@@ -51,13 +57,18 @@ _ESTIMATORS = (
     AdministrativeCensoring,
     TablePreprocessor,
     BootstrappedRanker,
+    DonorTypeRanker,
+    LifeYearsGained,
 )
 _PARTS = (
+    DonorTypes,
+    Life,
     Baseline,
     LifeTable,
     CalibrationMap,
     YearsTrees,
     HazardTrees,
+    LinearScore,
     Phase,
     YearsNetwork,
     RankerReport,
@@ -71,17 +82,19 @@ class ModelFileError(ValueError):
     """A folder that is no model of ours, or not as it was written; the message says what is wrong."""
 
 
-def save(model: Any, path: Any, overwrite: bool = False) -> Path:
+def save(model: Any, path: Any, overwrite: bool = False, also: Mapping[str, str] | None = None) -> Path:
     """Write a fitted model to a folder.
 
     Parameters
     ----------
-    model : model, ranker or Pipeline of ours
+    model : model, ranker (by donor type, of life-years gained) or Pipeline of ours
         A scikit-learn Pipeline may hold a `TablePreprocessor` and a model of ours.
     path : path
         The folder to make. It appears whole or not at all.
     overwrite : bool, default False
         Replace a model that is there already.
+    also : dict of file name to text, optional
+        Kept, and checksummed, with the model; `load` does not read it.
 
     Returns
     -------
@@ -99,6 +112,9 @@ def save(model: Any, path: Any, overwrite: bool = False) -> Path:
     True
     """
     path = Path(path).resolve()  # through a link: the folder it points to is replaced, and the link stays
+    left = _left_beside(path)
+    if left is not None:
+        left.rename(path)
     if path.exists() and not overwrite:
         raise FileExistsError(f"{path} exists: choose another folder, or overwrite=True")
     if path.exists() and not _is_saved_model(path):
@@ -108,6 +124,7 @@ def save(model: Any, path: Any, overwrite: bool = False) -> Path:
     content = {"format": FORMAT, "schema": SCHEMA, "lifeyears": __version__, "summary": _summary(model)}
     content["model"] = writer.encoded(model, "the model")
     files = {"model.json": json.dumps(content, indent=1, ensure_ascii=False).encode(), **writer.files()}
+    files |= {name: text.encode() for name, text in (also or {}).items()}
     sums = "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in sorted(files.items()))
     files["SHA256SUMS"] = sums.encode()
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -145,6 +162,7 @@ def load(path: Any) -> Any:
         If the folder is no model of ours, was changed or cut short, or was written by a newer version.
     """
     path = Path(path)
+    path = _left_beside(path) or path
     if not path.is_dir():
         raise ModelFileError(f"{path} is not a folder; lifeyears.save writes a model as a folder")
     files = _checked_files(path)
@@ -170,6 +188,14 @@ def load(path: Any) -> Any:
     except Exception as error:  # whatever a forged file may bring about in the libraries that read it
         raise ModelFileError(f"{path} is not a model as lifeyears writes them: {error}") from None
     return model
+
+
+def _left_beside(path: Path) -> Path | None:
+    """The model that a `save` had moved aside when it was killed, before the new one took its place."""
+    if path.exists():
+        return None
+    left = [each for each in sorted(path.parent.glob(f".{escape(path.name)}.old-*")) if _is_saved_model(each)]
+    return left[-1] if left else None
 
 
 def _is_saved_model(path: Path) -> bool:
@@ -248,6 +274,10 @@ class _Writer:
             return items if isinstance(value, list) else {"tuple": items}
         if isinstance(value, dict):
             return {"dict": [[self.encoded(k, where), self.encoded(v, where)] for k, v in value.items()]}
+        if isinstance(value, pd.DataFrame):
+            columns = [[self.encoded(name, where), self._column(value[name], where)] for name in value.columns]
+            index = [self.encoded(value.index.name, where), self.encoded(value.index.to_numpy(), where)]
+            return {"table": [index, columns]}
         return self._object(value, where)
 
     def _array(self, value: np.ndarray, where: str) -> Any:
@@ -258,6 +288,12 @@ class _Writer:
         name = f"a{len(self.arrays)}"
         self.arrays[name] = value
         return {"array": name}
+
+    def _column(self, value: pd.Series, where: str) -> Any:
+        if not isinstance(value.dtype, pd.CategoricalDtype):
+            return [self.encoded(value.to_numpy(), where)]
+        categories = self.encoded(value.cat.categories.to_numpy(), where)
+        return [self.encoded(value.cat.codes.to_numpy(), where), categories, bool(value.cat.ordered)]
 
     def _object(self, value: Any, where: str) -> Any:
         kind = type(value).__name__
@@ -322,6 +358,10 @@ class _Reader:
             return names
         if kind == "array":
             return self.arrays[content]
+        if kind == "table":
+            (name, index), columns = content
+            table = {self.decoded(each): self._column(*values) for each, values in columns}
+            return pd.DataFrame(table).set_axis(pd.Index(self.decoded(index), name=self.decoded(name)), axis=0)
         if kind == "booster":
             return self._booster(content)
         if kind == "pipeline":
@@ -332,12 +372,16 @@ class _Reader:
             return _Network(self.decoded(content))
         raise ModelFileError(f"model.json holds something unknown: {kind!r}")
 
+    def _column(self, values: Any, categories: Any = None, ordered: bool = False) -> Any:
+        if categories is None:
+            return self.decoded(values)
+        return pd.Categorical.from_codes(self.decoded(values), self.decoded(categories), ordered=ordered)
+
     def _booster(self, name: str) -> Any:
         import lightgbm
 
         if name not in self.boosters:
-            text = self.files[name].decode()
-            check_booster_text(text)
+            text = check_booster_text(self.files[name].decode())
             self.boosters[name] = lightgbm.Booster(model_str=text)
         return self.boosters[name]
 

@@ -1,4 +1,5 @@
 from dataclasses import FrozenInstanceError
+from itertools import pairwise, permutations
 from math import log2
 
 import numpy as np
@@ -45,6 +46,18 @@ def test_a_tie_across_the_last_place_is_shared():
     # places 2 and 3 are tied and only place 2 counts at k=2: each has half of its chance
     w = np.array([1.0, 1 / log2(3)]) / (1 + 1 / log2(3))
     assert PositionWeighted(2).probabilities([9.0, 4.0, 4.0]) == pytest.approx([w[0], w[1] / 2, w[1] / 2])
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 7])
+def test_ties_are_the_mean_over_every_order_of_equals(k):
+    scores = [2.0, 1.0, 2.0, 0.0, 1.0]
+    orders = [p for p in permutations(range(5)) if all(scores[a] >= scores[b] for a, b in pairwise(p))]
+    w = [1 / log2(i + 2) for i in range(min(k, 5))] + [0.0] * (5 - min(k, 5))
+    expected = np.zeros(5)
+    for order in orders:
+        expected[list(order)] += np.array(w) / sum(w) / len(orders)
+    assert len(orders) == 4
+    assert PositionWeighted(k).probabilities(scores) == pytest.approx(expected, abs=1e-15)
 
 
 def test_k_of_1_is_greedy():

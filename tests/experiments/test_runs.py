@@ -157,7 +157,7 @@ def test_summary_is_plain_json_without_time_or_path(undisturbed):
     text = (out / "summary.json").read_text()
     summary = json.loads(text)
     assert str(out) not in text
-    assert summary["schema"] == 1
+    assert summary["schema"] == 2
     assert summary["plan"]["folds"] == 2
     assert {"years", "comparison", "table_2", "table_a7", "table_a8", "subgroups"} <= set(summary["tables"])
     assert summary["best"] == run.best()

@@ -52,8 +52,31 @@ def test_the_suite_passes_where_it_is_installed(built, tmp_path, name, constrain
         return
     run(*pip, "torch")
     run(*pip, f"{package}[deep,data,tables]", "pytest", "hypothesis", "polars")
-    shutil.copytree(ROOT / "tests", tmp_path / "tests")
+    for part in ("tests", "stress"):
+        shutil.copytree(ROOT / part, tmp_path / part)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     # each major release may deprecate what an older one needs: warnings are errors in the developers' environment only
     out = run(python, "-m", "pytest", "-q", "-x", "-W", "default", "tests", cwd=tmp_path)
     assert " passed" in out
+
+
+def test_the_oldest_neighbours_work_with_it(built, tmp_path):
+    """scikit-survival pins scikit-learn and lifelines pandas: the newest of both are in the developers' environment."""
+    venv.create(tmp_path / "env", with_pip=True)
+    python = tmp_path / "env" / "bin" / "python"
+    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    package = next(built.glob("*.whl"))
+    oldest = ["--constraint", HERE / "constraints-neighbours.txt"]
+    run(*pip, *oldest, package, "scikit-survival", "lifelines", "polars", "pyarrow", "pytest")
+    for part in ("neighbours", "models", "reference", "conftest.py"):
+        path = ROOT / "tests" / part
+        (shutil.copytree if path.is_dir() else shutil.copy)(path, _made(tmp_path / "tests") / part)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    wanted = ("tests/neighbours", "tests/models/test_wrap.py")
+    out = run(python, "-m", "pytest", "-q", "-x", "-W", "default", *wanted, cwd=tmp_path)
+    assert " passed" in out
+
+
+def _made(folder):
+    folder.mkdir(exist_ok=True)
+    return folder

@@ -45,13 +45,13 @@ def run_plainly(people, world, policy, start=0.0, years_of=None, without=None, b
                 status[who] = state
             else:
                 waiting.remove(who)
-                away[who] = "died" if state == 6 else "left"
+                away[who] = "died" if state == 7 else "left"
     return recipient, offers, waiting, away
 
 
 def _match_run(people, world, policy, heart, waiting, status, years_of, without):
     """Who is asked, in order, and whether each takes the heart."""
-    here = np.array(sorted(waiting), dtype=int)
+    here = np.array(sorted(who for who in waiting if status[who] != 6), dtype=int)  # 6: inactive, offered nothing
     if not len(here):
         return []
     donor_key = people.donors["donor_key"].to_numpy()[heart]

@@ -1,6 +1,7 @@
 """`lifeyears simulate`: prints, writes a folder, and says what was wrong."""
 
 import json
+import re
 
 import pandas as pd
 import pytest
@@ -39,15 +40,50 @@ def test_a_run_is_printed_and_written_the_same_twice(capsys, tmp_path, small):
         assert "not a forecast" in out
         assert "replicate 2 of 2" in err
     files = sorted(path.name for path in (tmp_path / "a").iterdir())
-    assert files == sorted(
-        ["by_group.csv", "config.json", "differences.csv", "measures.csv", "replicates.csv", "summary.json"]
-    )
+    tables = [f"{name}.csv" for name in ("by_group", "differences", "group_differences", "measures", "replicates")]
+    assert files == sorted([*tables, "config.json", "report.html", "summary.json"])
     for name in files:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
     summary = json.loads((tmp_path / "a" / "summary.json").read_text())
     table = pd.read_csv(tmp_path / "a" / "measures.csv", index_col=["policy", "measure"])
     name = "transplants_per_year"
     assert summary["policies"]["uniform"][name]["value"] == pytest.approx(table.loc[("uniform", name), "value"])
+
+
+def test_the_report_is_one_page_that_needs_nothing_else(capsys, tmp_path, small):
+    out = tmp_path / "run"
+    code, _, _ = out_of(capsys, small, "--out", str(out), "--jobs", "1")
+    assert code == 0
+    page = (out / "report.html").read_text()
+    assert "not a forecast" in page
+    table = pd.read_csv(out / "measures.csv", index_col=["policy", "measure"])["value"]
+    assert f"{table['uniform', 'transplants_per_year']:.1f}" in page
+    for words in ("Against us_status", "By blood group", "status when listed: paired differences", "burn_in_years"):
+        assert words in page
+    assert str(tmp_path) not in page
+    head = page[: page.index("<body>")]
+    assert "default-src 'none'" in head
+    assert not re.search(r'(src|href)="(?!#|data:)', page[: page.index('<script type="application/json"')])
+
+
+@pytest.mark.parametrize("replicates", [1, 2])
+def test_a_list_without_hearts_has_a_report_too(replicates):
+    from lifeyears.report._simulation import simulation_html
+    from lifeyears.simulation import simulate
+
+    config = {"world": {"scale": 0.02, "burn_in_years": 0.5, "donors_per_year": 0}}
+    assert "nothing to compare" in simulation_html(simulate(["us_status", "uniform"], 0.5, replicates, config=config))
+
+
+def test_names_of_policies_cannot_break_the_report(tmp_path):
+    from lifeyears.report._simulation import simulation_html
+    from lifeyears.simulation import Policy, simulate
+
+    odd = Policy("<script>alert(1)</script>&\"'", "waiting")
+    config = {"world": {"scale": 0.02, "burn_in_years": 0.5}}
+    page = simulation_html(simulate([odd, "uniform"], 0.5, 2, n_jobs=1, config=config))
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;alert(1)" in page
 
 
 def test_options_go_before_the_file(capsys, tmp_path, small):
@@ -69,7 +105,7 @@ def test_dry_run_only_tells(capsys, tmp_path):
 
 def test_check_prints_published_figures_and_fails_where_they_are_missed(capsys, tmp_path):
     path = tmp_path / "few.json"
-    path.write_text('{"world": {"scale": 0.02, "death_rates": [0, 0, 0, 0, 0, 0]}}')
+    path.write_text('{"world": {"scale": 0.02, "death_rates": [0, 0, 0, 0, 0, 0, 0]}}')
     code, out, _ = out_of(capsys, str(path), "--check", "--years", "1", "--replicates", "2")
     assert code == 1
     assert "4,446.0" in out
@@ -112,8 +148,9 @@ def test_interrupting_exits_with_130_and_writes_nothing(capsys, tmp_path, small,
         raise KeyboardInterrupt
 
     monkeypatch.setattr("lifeyears.simulation._simulate.run_replicate", interrupted)
-    code, _, _ = out_of(capsys, small, "--jobs", "1", "--out", str(tmp_path / "a"))
+    code, _, err = out_of(capsys, small, "--jobs", "1", "--out", str(tmp_path / "a"))
     assert code == 130
+    assert "lifeyears: interrupted" in err
     assert not (tmp_path / "a").exists()
 
 

@@ -23,7 +23,7 @@ policies:
 world:
   scale: 0.1
   donors_per_year: 5000
-  death_rates: [1, 0.5, 0.2, 0.1, 0.1, 0.1]
+  death_rates: [1, 0.5, 0.2, 0.1, 0.1, 0.1, 0.1]
   size_match: null
 """
 
@@ -79,7 +79,7 @@ def test_an_empty_file_is_the_default(tmp_path):
             "donors_per_yaer",
             r"line 14: there is no setting 'donors_per_yaer' \(did you mean donors_",
         ),
-        ("[1, 0.5, 0.2, 0.1, 0.1, 0.1]", "[1, 0.5]", r"line 15: death_rates must have 6 entries; got 2"),
+        ("[1, 0.5, 0.2, 0.1, 0.1, 0.1, 0.1]", "[1, 0.5]", r"line 15: death_rates must have 7 entries; got 2"),
         ("[1, 0.5,", "[-1, 0.5,", r"line 15: death_rates must be at least 0; got -1"),
         ("[1, 0.5,", "[.inf, 0.5,", r"line 15: death_rates must be .*got inf"),
         ("size_match: null", "size_match: [2, 1]", r"line 16: size_match must be a smaller and a larger ratio"),

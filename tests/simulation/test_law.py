@@ -43,13 +43,13 @@ def test_normal_quantile_is_scipys():
 
 def test_paths_die_and_leave_at_the_stated_rates():
     """With no changes of status, deaths and leavings are exponential: compare with rates × patient-years."""
-    world = replace(World(), status_changes=np.zeros((6, 6)))
+    world = replace(World(), status_changes=np.zeros((7, 7)))
     n = 40_000
-    first = np.random.default_rng(0).integers(6, size=n)
+    first = np.random.default_rng(0).integers(7, size=n)
     paths = draw_paths(first, np.zeros(n), np.ones(n), 50.0, world, np.random.default_rng(1))
     ends = np.full(n, 50.0)
     ends[paths.candidate] = paths.time
-    for status in range(6):
+    for status in range(7):
         time = ends[first == status].sum()
         for rates, state in ((world.death_rates, DIED), (world.leaving_rates, LEFT)):
             count = (paths.state[first[paths.candidate] == status] == state).sum()
@@ -58,10 +58,10 @@ def test_paths_die_and_leave_at_the_stated_rates():
 
 def test_life_without_is_the_mean_of_drawn_paths():
     """E[min(T, τ)] by the matrix exponential against 20,000 paths without leaving, four standard errors."""
-    world = replace(World(), leaving_rates=(0,) * 6)
+    world = replace(World(), leaving_rates=(0,) * 7)
     factor, n = 1.4, 20_000
     expected = life_without(np.array([1.0, factor]), world)[1]
-    for status in (0, 3, 5):
+    for status in (0, 3, 6):
         first = np.full(n, status)
         paths = draw_paths(first, np.zeros(n), np.full(n, factor), world.tau, world, np.random.default_rng(status))
         life = np.full(n, world.tau)

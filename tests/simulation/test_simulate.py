@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import lifeyears as ly
 import lifeyears.simulation as simulation
 from lifeyears.simulation import Config, Policy, World, simulate
 from lifeyears.simulation._measures import MEASURES
@@ -151,6 +152,63 @@ def test_models_by_donor_type_are_looked_up():
     assert gap > 0
 
 
+def test_a_saved_ranker_by_donor_type_is_taken_by_its_path(tmp_path):
+    d = ly.data.simulate_registry(1500)
+    model = ly.allocation.DonorTypeRanker(ly.models.Cox(), n_types=3, prior=np.inf, tau=20, random_state=0).fit(
+        d.X, d.y
+    )
+    path = str(ly.save(model, tmp_path / "typed"))
+    tables = [
+        simulate([Policy("a", "model", model=each)], 1, 1, n_jobs=1, config=SMALL).table for each in (model, path)
+    ]
+    pd.testing.assert_frame_equal(*tables, check_exact=True)
+
+
+def test_life_years_gained_without_donor_types_is_taken():
+    d = ly.data.simulate_registry(1500)
+    gained = ly.allocation.LifeYearsGained(ly.models.Cox(), tau=20)
+    gained.fit(d.X, d.y, d.X[["age", "creatinine"]], (d.y.event, d.y.time / 5))
+    table = simulate([Policy("gained", "model", model=gained)], 1, 1, n_jobs=1, config=SMALL).table
+    assert table.loc[("gained", "transplants_per_year"), "value"] > 0
+
+
+def test_without_a_burn_in_those_who_wait_at_the_start_are_scored_too():
+    """A model that knows no difference asks in the order of listing: first come, first served."""
+
+    class Same:
+        def predict(self, X):
+            return np.full(len(X), 9.0)
+
+    world = replace(SMALL, burn_in_years=0.0)
+    table = simulate([Policy("same", "model", model=Same()), "first_come"], 1, 1, n_jobs=1, config=world).table
+    pd.testing.assert_frame_equal(table.loc["same"], table.loc["first_come"], check_exact=True)
+
+
+@pytest.mark.parametrize("value", [np.nan, 1e6])
+def test_a_model_that_predicts_no_years_is_refused(value):
+    class Odd:
+        def predict(self, X):
+            return np.full(len(X), value)
+
+    with pytest.raises(ValueError, match="the model Odd must predict years: finite numbers below 250,000"):
+        simulate([Policy("odd", "model", model=Odd())], 1, 1, n_jobs=1, config=SMALL)
+
+
+def test_a_large_seed_is_taken():
+    config = Config(world=SMALL, training_rows=500, years=0.5, replicates=1)
+    policy = {"name": "typed", "order": "model", "model": "cox_by_donor_type"}
+    assert simulate([policy], random_state=2**40, config=config, n_jobs=1).config.random_state == 2**40
+
+
+def test_differences_by_group_are_paired_by_replicate(result):
+    row = ("greedy", "sex", "female", "waiting_days_median")
+    gap = result.by_group.loc[row, "value"] - result.by_group.loc[("us_status", *row[1:]), "value"]
+    assert result.group_differences.loc[row, "value"] == pytest.approx(gap)
+    assert "us_status" not in result.group_differences.index.get_level_values("policy")
+    width = result.group_differences["high"] - result.group_differences["low"]
+    assert (width.xs("listed_per_year", level="measure") == 0).all()  # the same people under every policy
+
+
 def test_a_list_without_hearts_has_nothing_to_compare():
     result = simulate(["us_status", "uniform"], 1, 2, n_jobs=1, config=replace(SMALL, donors_per_year=0))
     assert result.table.loc[("uniform", "transplants_per_year"), "value"] == 0
@@ -178,5 +236,7 @@ def test_steady_state_of_the_us_list_is_within_15_per_cent_of_the_published_figu
     check = simulation.steady_state(years=2, replicates=2, n_jobs=1)
     assert check.holds
     assert check.verdict.startswith("All promised figures")
-    row = check.table.set_index("figure").loc["transplanted a year"]
+    found = check.table.set_index("figure")
+    assert found.loc["listed in status 4: days to transplant, median", "simulated"] == pytest.approx(67, rel=0.25)
+    row = found.loc["transplanted a year"]
     assert row["difference"] == pytest.approx(100 * (row["simulated"] / 3668 - 1))

@@ -48,7 +48,11 @@ class PlugInBound:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return f"<p>{str(self).splitlines()[0]}</p>{self.values.to_html(float_format='{:.3f}'.format)}"
+        from html import escape
+
+        from .._views import html_table
+
+        return f"<p>{escape(str(self).splitlines()[0])}</p>{html_table(self.values)}"
 
 
 @overload

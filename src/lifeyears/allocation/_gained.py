@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -132,9 +133,14 @@ class LifeYearsGained(BaseEstimator):
         """The column of `scores` that is each donor's list."""
         return self._by_type().lookup(donors)
 
+    @property
+    def knows_types(self) -> bool:
+        """Whether `scores` and `lookup` have types of donors to go by."""
+        return isinstance(self.with_.model if hasattr(self, "with_") else self.with_transplant, DonorTypeRanker)
+
     def _by_type(self) -> DonorTypeRanker:
         check_is_fitted(self)
-        if not isinstance(self.with_.model, DonorTypeRanker):
+        if not self.knows_types:
             raise TypeError("with_transplant knows no donor types: make it a DonorTypeRanker, or call predict(X)")
         return self.with_.model
 
@@ -142,13 +148,13 @@ class LifeYearsGained(BaseEstimator):
         return hasattr(self, "without_")
 
 
-class _Life:
+@dataclass(frozen=True, eq=False)
+class Life:
     """A fitted model, the columns it was given, and how they become what it takes."""
 
-    def __init__(self, model: Any, columns: list | None = None, preprocessor: TablePreprocessor | None = None) -> None:
-        self.model = model
-        self.columns = columns
-        self.preprocessor = preprocessor
+    model: Any
+    columns: list | None = None
+    preprocessor: TablePreprocessor | None = None
 
     def expected(self, X: Any, tau: float) -> np.ndarray:
         """E[min(T, τ)|x] of each row."""
@@ -196,13 +202,13 @@ def _check_fitted(model: Any, name: str, data: str) -> None:
         raise ValueError(f"{name} is not fitted: fit it before, or pass {data} to fit") from None
 
 
-def _ready(model: Any, X: Any, y: Outcome | None, tau: float, seed: int) -> _Life:
+def _ready(model: Any, X: Any, y: Outcome | None, tau: float, seed: int) -> Life:
     """A copy fitted to the data; or the model itself, if there are none."""
     if y is None:
         own, name = _own_horizon(model), type(model).__name__
         if not np.isclose(own, tau) and not hasattr(model, "predict_curves"):
             raise ValueError(f"{name} was fitted with the horizon {own:g}, not {tau:g}, and has no curves: fit it anew")
-        return _Life(model)
+        return Life(model)
     model = fresh(model, tau, seed)
     table = as_pandas(X)
     columns = None if table is None else list(table.columns)
@@ -210,7 +216,7 @@ def _ready(model: Any, X: Any, y: Outcome | None, tau: float, seed: int) -> _Lif
     if isinstance(model, SurvivalModel) and table is not None and not _all_numbers(table):
         preprocessor = TablePreprocessor().fit(table)  # rankers make their own matrices; models take numbers alone
         X = preprocessor.transform(table)
-    return _Life(model.fit(X, y), columns, preprocessor)
+    return Life(model.fit(X, y), columns, preprocessor)
 
 
 def _all_numbers(table: pd.DataFrame) -> bool:

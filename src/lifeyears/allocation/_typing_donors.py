@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,12 +28,16 @@ class DonorTypes:
         The types, in the order of the columns of all scores.
     representatives : DataFrame or None
         Of each type the training donor nearest to its centre.
+    preprocessor, centres
+        How donors become points, and the centres that k-means found among them.
     """
 
     columns: list
     given: Any
-    labels: np.ndarray = field(init=False)
-    representatives: pd.DataFrame | None = field(init=False, default=None)
+    labels: Any = None
+    representatives: pd.DataFrame | None = None
+    preprocessor: Any = None
+    centres: Any = None
 
     def fit(self, table: pd.DataFrame, n_types: int, seed: int) -> np.ndarray:
         """Learn the types of the training donors; return each row's position in `labels`."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from . import compare, datasets, demo, reproduce, simulate, status, version
+from . import compare, datasets, demo, describe, fit, rank, report, reproduce, serve, simulate, status, version
 
 # What a wrong request raises; anything else (a full disk, a singular matrix, a bug) is the work that failed.
 REQUEST_ERRORS = (ValueError, FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError, ImportError)
@@ -25,7 +25,12 @@ app = typer.Typer(
 app.command("demo")(demo.command)
 app.command("reproduce")(reproduce.command)
 app.command("compare")(compare.command)
+app.command("report")(report.command)
 app.command("datasets")(datasets.command)
+app.command("fit")(fit.command)
+app.command("rank")(rank.command)
+app.command("describe")(describe.command)
+app.command("serve")(serve.command)
 app.command("simulate")(simulate.command)
 app.command("status")(status.command)
 app.command("version")(version.command)
@@ -55,6 +60,8 @@ def run(arguments: list[str]) -> int:
         if isinstance(error, REQUEST_ERRORS) and not isinstance(error, ArithmeticError) and "LinAlg" not in repr(error):
             return _fail(str(error), 2)
         return _fail(f"the work failed: {type(error).__name__}: {error}", 1)
+    if result == 130:  # the parser turns Ctrl-C into this code, and says nothing
+        return _fail("interrupted", 130)
     return result if isinstance(result, int) else 0
 
 

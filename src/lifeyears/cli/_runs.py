@@ -11,8 +11,9 @@ if TYPE_CHECKING:
 
 
 def run_and_show(protocol: str, data: Dataset, out: Path, jobs: int | None, dask: str | None, **options: Any) -> Run:
-    """Run a protocol with progress, print the table of years and the reading."""
+    """Run a protocol with progress, write its report, print the table of years and the reading."""
     from ..experiments import run
+    from ..report import write_report
     from ._progress import unit_progress
     from ._tables import show
 
@@ -24,7 +25,21 @@ def run_and_show(protocol: str, data: Dataset, out: Path, jobs: int | None, dask
     show(shown, title=f"{data.name}, {protocol}: {data.unit} per allocation")
     print(made.reading())
     print(f"All tables and figures: {out}")
+    print(f"Report: {write_report(out)}")
     return made
+
+
+def command_line(name: str, *arguments: str, **options: Any) -> str:
+    """The command that makes a run again, for its report: files by their names, no folders; None is left out."""
+    import shlex
+
+    words = ["lifeyears", name, *(Path(word).name for word in arguments)]
+    for option, value in options.items():
+        if value is None:
+            continue
+        text = ",".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
+        words += [f"--{option.replace('_', '-')}", text]
+    return shlex.join(words)
 
 
 def all_cores(jobs: int | None) -> int:

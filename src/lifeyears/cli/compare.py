@@ -35,7 +35,7 @@ def command(
     """
     from ..experiments._plan import MODELS
     from ._data import named_data
-    from ._runs import all_cores, named, plan_only, run_and_show
+    from ._runs import all_cores, command_line, named, plan_only, run_and_show
 
     given: dict[str, Any] = {
         "time": time,
@@ -72,7 +72,14 @@ def command(
     if dry_run:
         plan_only("full", found, jobs, **options)
         return
-    made = run_and_show("full", found, out or Path(f"comparison-{found.name}"), jobs, dask, **options)
+    again = command_line(
+        "compare",
+        data,
+        **{name: asked[name] for name in ("time", "event", "drop", "rows")},
+        horizon=options["tau"],
+        **{name: options[name] for name in ("models", "waitlist", "k", "iterations", "folds", "seed")},
+    )
+    made = run_and_show("full", found, out or Path(f"comparison-{found.name}"), jobs, dask, command=again, **options)
     used = made.summary["waitlist"]
     if asked["waitlist"] is None and used["used"] < 256:
         print(f"Waitlists of {used['used']}, not 256: a test fold has {min(len(u.rows) for u in made.units)} rows.")

@@ -19,7 +19,7 @@ def command(
     Example: lifeyears demo --rows 3000
     """
     from ..data import simulate_registry
-    from ._runs import all_cores, run_and_show
+    from ._runs import all_cores, command_line, run_and_show
 
     data = simulate_registry(rows, random_state=seed)
     made = run_and_show(
@@ -33,6 +33,7 @@ def command(
         epochs=20,
         seed=seed,
         waitlist=min(256, rows // 40),
+        command=command_line("demo", rows=rows, seed=seed),
     )
     ceiling = made.tables["years"].set_index("model").loc["truth", "years"]
     print(f"Who knew the true expectations could reach {ceiling:.2f}. Simulated patients: a first look, not evidence.")

@@ -42,7 +42,7 @@ def command(
     """
     from ..experiments._plan import MODELS
     from ._data import named_data
-    from ._runs import all_cores, named, plan_only, run_and_show
+    from ._runs import all_cores, command_line, named, plan_only, run_and_show
 
     chosen = ("artificial", "full") if protocol == "all" else (protocol,)
     if protocol not in ("artificial", "full", "all"):
@@ -70,4 +70,16 @@ def command(
         if dry_run:
             plan_only(each, found, jobs, **options)
         else:
-            run_and_show(each, found, out / each, jobs, dask, **options)
+            settings = {name: value for name, value in options.items() if name not in ("tau", "default_over")}
+            again = command_line(
+                "reproduce",
+                each,
+                data=Path(data).name,
+                time=time,
+                event=event,
+                rows=len(found) if data == "registry" else rows,
+                horizon=tau,
+                default_over=options["default_over"] or "none",
+                **settings,
+            )
+            run_and_show(each, found, out / each, jobs, dask, command=again, **options)

@@ -58,8 +58,9 @@ class CohortSummary:
         return str(self)
 
     def _repr_html_(self) -> str:
-        cohort, followup = self._shown()
-        return cohort.to_html(index=False, border=0) + followup.to_html(border=0)
+        from .._views import html_table
+
+        return html_table(self.cohort) + html_table(self.followup.rename_axis("follow-up"))
 
 
 def cohort_summary(y: Any, X: Any = None) -> CohortSummary:

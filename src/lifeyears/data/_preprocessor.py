@@ -181,11 +181,15 @@ def _categories(column: pd.Series) -> list[str]:
 
 
 def _indicators(column: pd.Series, name: Any, seen: list[str]) -> np.ndarray:
-    words = _as_words(column)
-    place = pd.Index(seen).get_indexer(words)
-    if len(words) >= 20 and (place < 0).all() and (words != MISSING).any():
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        codes, values = column.cat.codes.to_numpy(), column.cat.categories
+    else:
+        codes, values = pd.factorize(column)
+    words = [*map(_word, values), MISSING]  # code -1, a missing value, picks the last
+    place = pd.Index(seen).get_indexer(words)[codes]
+    if len(codes) >= 20 and (place < 0).all() and (codes >= 0).any():
         warnings.warn(
-            f"no value of column {name!r} was seen in training ({', '.join(sorted(set(words))[:3])}, …, where "
+            f"no value of column {name!r} was seen in training ({', '.join(sorted(set(words[:-1]))[:3])}, …, where "
             f"{', '.join(seen[:3])}, … were): is it coded in another way?",
             stacklevel=3,
         )

@@ -103,7 +103,8 @@ def read_table(
     >>> read_table(table, time="years", event="died")
     Dataset('table': 3 subjects, 1 features (0 categorical), 2 events, horizon 4 years)
     """
-    _check_request(time, event, entry, exit, unit, decimal, horizon)
+    texts = {"unit": unit, "delimiter": delimiter, "encoding": encoding, "date_format": date_format, "name": name}
+    _check_request(time, event, entry, exit, decimal, horizon, texts)
     from_file = isinstance(path_or_frame, (str, os.PathLike))
     if from_file:
         needed = tuple(str(column) for column in (time, event, entry, exit) if column is not None)
@@ -168,11 +169,17 @@ def _check_request(
     event: str | None,
     entry: str | None,
     exit: str | None,
-    unit: str | None,
     decimal: str | None,
     horizon: float | None,
+    texts: dict[str, str | None],
 ) -> None:
     """Refuse options that do not go together, before any work is done."""
+    for option, value in texts.items():
+        if value is not None and not isinstance(value, str):
+            raise ValueError(f"{option} must be a text; got {value!r}")
+    for option, column in (("time", time), ("event", event), ("entry", entry), ("exit", exit)):
+        if isinstance(column, (list, tuple, set, dict)):
+            raise ValueError(f"{option}= names one column; got {column!r}")
     if event is None:
         raise ValueError("event= is missing: name the column that says whether the time ended in an event")
     if time is None and (entry is None or exit is None):
@@ -188,6 +195,7 @@ def _check_request(
             raise ValueError(f"{roles[column]}= and {role}= both name the column {column!r}; each needs its own")
         if column is not None:
             roles[column] = role
+    unit = texts["unit"]
     if exit is not None and unit is not None and unit not in DAYS_IN:
         raise ValueError(f"unit must be one of {listed(DAYS_IN)} when the time comes from dates; got {unit!r}")
     if decimal not in (None, ".", ","):

@@ -3,10 +3,11 @@
 from ._estimator_bench import EstimatorBench, estimator_bench
 from ._plan import Plan
 from ._registry_check import RegistryCheck, registry_check
-from ._results import Run
+from ._results import SCHEMA, Run
 from ._runner import run, status
 
 __all__ = [
+    "SCHEMA",
     "EstimatorBench",
     "Plan",
     "RegistryCheck",

@@ -58,7 +58,9 @@ class EstimatorBench:
         )
 
     def _repr_html_(self) -> str:
-        return self.table.to_html(index=False, float_format="{:.3f}".format)
+        from .._views import html_table
+
+        return html_table(self.table)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the bias of each estimator under each mechanism, with one standard deviation; return the axes."""

@@ -4,26 +4,40 @@ from __future__ import annotations
 
 import json
 import warnings
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._version import __version__
 from ..data import Dataset, cohort_summary
-from ..metrics import Comparison, compare, pairwise_accuracy
+from ..metrics import Comparison, compare
+from ..relevance import PositivityReport
+from ._audit import CEILING, answer, audit, audit_table, models_of, room_table
+from ._checking import (
+    MOST_ROWS,
+    calibration_by_arm,
+    calibration_table,
+    predictor_table,
+    support,
+    support_tables,
+    survival_table,
+    warnings_of,
+)
+from ._paper_tables import NDCG_KEYS, error_table, gain_table, mean_of, scatter_table, selection_table
 from ._plan import Plan
 from ._statistics import corrected_half_width, fold_difference
 from ._subgroups import subgroup_table
-from ._unit import UnitResult
+from ._unit import UnitResult, cohort_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SCHEMA = 1
-NDCG_KEYS = ("NDCG@1", "NDCG@5", "NDCG@10", "NDCG@50", "NDCG@100", "NDCG")
+SCHEMA = 2
 RANDOM_STATE = 0
+NOT_IN_SUMMARY = ("measures",)  # long: in tables/ only
 ENOUGH_ROWS = 40  # for each place on a list: docs/estimators.md has the coverage
 ENOUGH_UNITS = 10  # fewer folds than this have too little spread to judge by
 
@@ -38,11 +52,14 @@ class Run:
     units : list of UnitResult
         In the order of ``plan.units``.
     dataset : Dataset
+    command : str
+        What runs it again, for the report; without folders, so that a run is the same wherever it lies.
     """
 
     plan: Plan
     units: list[UnitResult]
     dataset: Dataset
+    command: str = ""
 
     @property
     def arms(self) -> list[str]:
@@ -54,6 +71,17 @@ class Run:
         """By what relevance this run judges best: the truth, the true expectation, or doubly robust."""
         outcomes = self.units[0].outcomes
         return next(name for name in ("truth", "expected", "DR") if name in outcomes)
+
+    @property
+    def ndcg_judge(self) -> str:
+        """By what relevance NDCG is told: the judge, or EY where the judge has negative values, as DR can."""
+        judge = self.judge
+        return judge if all(unit.outcomes[judge].min() >= 0 for unit in self.units) else "EY"
+
+    @property
+    def first(self) -> list[UnitResult]:
+        """The units of the first iteration: together they hold each row once."""
+        return self.units[: self.plan.folds]
 
     def values(self, arm: str, measure: str) -> np.ndarray:
         """A measure of an arm, one value a unit; NaN where it could not be had."""
@@ -97,29 +125,50 @@ class Run:
     @cached_property
     def tables(self) -> dict[str, pd.DataFrame]:
         """Every table of the run by name; those of the paper have its numbers."""
-        made: dict[str, pd.DataFrame] = {"years": self._years(), "comparison": self._pooled_table()}
-        if self.plan.protocol == "artificial":
-            aucs = {name: name for name in self.units[0].measures[self.arms[0]] if name.startswith("AUC@")}
-            made["table_1"] = self.table({"C-index": "C-index", **aucs, **{k: f"truth {k}" for k in NDCG_KEYS}})
-            made["table_a6"] = self._selection("fold")
-            made["table_a6_by_iteration"] = self._selection("iteration")
-            made["figure_a1"] = self._errors()
-        else:
-            short = {f"{kind} {k}": f"{kind} {k}" for kind in ("EY", "IPCW") for k in NDCG_KEYS[:2]}
-            aucs = {name: name for name in self.units[0].measures[self.arms[0]] if name.startswith("AUC@")}
-            made["table_2"] = self.table({"C-index": "C-index", **aucs, **short})
-            made["table_a7"] = self.table({k: f"EY {k}" for k in NDCG_KEYS[:5]})
-            made["table_a8"] = self.table({k: f"IPCW {k}" for k in NDCG_KEYS[:5]})
-        for kind in ("truth",) if self.plan.protocol == "artificial" else ("EY", "IPCW"):
-            made[f"gain_{kind.lower()}"] = self._gains(kind)
+        made: dict[str, pd.DataFrame] = {"years": self.years, "audit": audit_table(self)}
+        if CEILING in self.arms:
+            made["room"] = room_table(self)
+        made["comparison"] = self._pooled_table()
+        made |= self._papers_tables()
+        made |= {"calibration": calibration_table(self), "calibration_by_arm": calibration_by_arm(self)}
+        made |= support_tables(self.support, min(MOST_ROWS, len(cohort_of(self.dataset, self.plan))))
         described = cohort_summary(self.dataset.y, self.dataset.X)
         made["cohort"] = described.cohort
         made["follow_up"] = described.followup.reset_index(names="follow-up")
+        made["survival"] = survival_table(self.dataset.y, self.plan.tau)
+        made["predictors"] = predictor_table(self.dataset.X)
         subgroups = self._subgroups()
         if len(subgroups):
             made["subgroups"] = subgroups
         made["measures"] = self.measures
         return made
+
+    def _papers_tables(self) -> dict[str, pd.DataFrame]:
+        aucs = {name: name for name in self.units[0].measures[self.arms[0]] if name.startswith("AUC@")}
+        if self.plan.protocol == "artificial":
+            ndcgs = {key: f"truth {key}" for key in (*NDCG_KEYS, "waitlist NDCG")}
+            return {
+                "table_1": self.table({"C-index": "C-index", **aucs, **ndcgs}),
+                "table_a6": selection_table(self, "fold"),
+                "table_a6_by_iteration": selection_table(self, "iteration"),
+                "figure_a1": error_table(self),
+                "figure_a2": scatter_table(self),
+                "gain_truth": gain_table(self, "truth"),
+            }
+        keys = (*NDCG_KEYS[:2], "waitlist NDCG")
+        short = {f"{kind} {key}": f"{kind} {key}" for kind in ("EY", "IPCW") for key in keys}
+        return {
+            "table_2": self.table({"C-index": "C-index", **aucs, **short, "DR years": "DR value"}),
+            "table_a7": self.table({key: f"EY {key}" for key in NDCG_KEYS[:5]}),
+            "table_a8": self.table({key: f"IPCW {key}" for key in NDCG_KEYS[:5]}),
+            "gain_ey": gain_table(self, "EY"),
+            "gain_ipcw": gain_table(self, "IPCW"),
+        }
+
+    @cached_property
+    def support(self) -> dict[str, PositivityReport]:
+        """Whether everybody could have been followed to the horizon, by model of censoring."""
+        return support(self)
 
     @property
     def by_folds(self) -> bool:
@@ -131,13 +180,27 @@ class Run:
         """Candidates on a list: as many as asked for, or as the smallest fold has."""
         return min(self.plan.waitlist, min(len(unit.rows) for unit in self.units))
 
+    @property
+    def few_rows(self) -> bool:
+        """Whether there are fewer patients for each place on a list than intervals need."""
+        return sum(len(unit.rows) for unit in self.first) < ENOUGH_ROWS * self.waitlist
+
     def years_of(self, arm: str) -> tuple[float, float, float]:
         """Years per allocation of an arm, with its 95% interval."""
         if not self.by_folds:
             value, low, high = self.pooled.values.loc[arm, ["value", "low", "high"]]
             return float(value), float(low), float(high)
         values = self.values(arm, f"{self.judge} value")
-        mean, half = _mean(values), corrected_half_width(values[~np.isnan(values)], self.plan.folds)
+        mean, half = mean_of(values), corrected_half_width(values[~np.isnan(values)], self.plan.folds)
+        return mean, mean - half, mean + half
+
+    def ndcg_of(self, arm: str) -> tuple[float, float, float]:
+        """NDCG over waitlists of an arm, with its 95% interval; NaN where it is not known."""
+        if not self.by_folds:
+            value, low, high = self._pooled_ndcg.loc[arm, ["ndcg", "ndcg_low", "ndcg_high"]]
+            return float(value), float(low), float(high)
+        values = self.values(arm, f"{self.ndcg_judge} waitlist NDCG")
+        mean, half = mean_of(values), corrected_half_width(values[~np.isnan(values)], self.plan.folds)
         return mean, mean - half, mean + half
 
     def gain(self, new: str, old: str) -> tuple[float, float, float, float]:
@@ -153,8 +216,9 @@ class Run:
         value, low, high, p = table.loc[(old, new), ["value", "low", "high", "p"]]
         return -float(value), -float(high), -float(low), float(p)
 
-    def _years(self) -> pd.DataFrame:
-        """Years per allocation by arm, with intervals, and the gain over the base."""
+    @cached_property
+    def years(self) -> pd.DataFrame:
+        """Years per allocation and NDCG over waitlists by arm, with intervals, and the gain over the base."""
         import pandas as pd
 
         rows = []
@@ -162,13 +226,14 @@ class Run:
             model, framework = arm.split(" ")
             mean, low, high = self.years_of(arm)
             row = {"model": model, "framework": framework, "years": mean, "low": low, "high": high}
-            if framework in ("ranker", "default"):
-                gain, low, high, p = self.gain(arm, f"{model} standard")
-                row |= {"gain": gain, "gain low": low, "gain high": high, "p": p}
+            gained = framework in ("ranker", "default")
+            gain = self.gain(arm, f"{model} standard") if gained else (np.nan,) * 4
+            row |= dict(zip(("gain", "gain low", "gain high", "p"), gain, strict=True))
+            row |= dict(zip(("waitlist NDCG", "NDCG low", "NDCG high"), self.ndcg_of(arm), strict=True))
             for other in ("DR", "EY", "IPCW", "expected"):
                 if other != self.judge and other in self.units[0].outcomes:
-                    row[f"years by {other}"] = _mean(self.values(arm, f"{other} value"))
-            rows.append(row | {"C-index": _mean(self.values(arm, "C-index"))})
+                    row[f"years by {other}"] = mean_of(self.values(arm, f"{other} value"))
+            rows.append(row | {"C-index": mean_of(self.values(arm, "C-index"))})
         return pd.DataFrame(rows)
 
     @cached_property
@@ -177,9 +242,17 @@ class Run:
 
         Every fold has models of its own, on levels of their own: rows are pooled by their rank within the fold.
         """
-        first = [unit for (i, _), unit in zip(self.plan.units, self.units, strict=True) if i == 0]
-        relevance = np.concatenate([unit.outcomes[self.judge] for unit in first])
-        scores = {arm: np.concatenate([_ranks(unit.scores[j]) for unit in first]) for j, arm in enumerate(self.arms)}
+        return self._compared(self.judge)
+
+    @cached_property
+    def _pooled_ndcg(self) -> pd.DataFrame:
+        return (self.pooled if self.ndcg_judge == self.judge else self._compared(self.ndcg_judge)).values
+
+    def _compared(self, judge: str) -> Comparison:
+        relevance = np.concatenate([unit.outcomes[judge] for unit in self.first])
+        scores = {
+            arm: np.concatenate([_ranks(unit.scores[j]) for unit in self.first]) for j, arm in enumerate(self.arms)
+        }
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of few rows for each place: `reading` says it
             return compare(
@@ -196,74 +269,8 @@ class Run:
         table.columns = [str(name) for name in table.columns]
         return table
 
-    def _selection(self, by: str) -> pd.DataFrame:
-        """Table A6: how often an estimate names the better of two models."""
-        import pandas as pd
-
-        arms = self._papers_arms()
-        rows = []
-        for estimator in self._estimators():
-            row: dict[str, Any] = {"estimator": estimator}
-            for key in NDCG_KEYS:
-                truth = np.array([self.values(arm, f"restricted {key}") for arm in arms]).T
-                found = np.array([self.values(arm, f"{estimator} {key}") for arm in arms]).T
-                if by == "iteration":
-                    truth, found = (
-                        x.reshape(self.plan.iterations, self.plan.folds, -1).mean(axis=1) for x in (truth, found)
-                    )
-                rates = [
-                    pairwise_accuracy(t, f)
-                    for t, f in zip(truth, found, strict=True)
-                    if not (np.isnan(t).any() or np.isnan(f).any())
-                ]
-                row[key] = 100 * _mean(rates) if rates else np.nan
-            rows.append(row)
-        return pd.DataFrame(rows)
-
-    def _errors(self) -> pd.DataFrame:
-        """Figure A1 and A2: mean absolute error of estimated NDCG, and Spearman's ρ over all units and arms."""
-        import pandas as pd
-        from scipy import stats
-
-        rows = []
-        for estimator in self._estimators():
-            row: dict[str, Any] = {"estimator": estimator}
-            for key in NDCG_KEYS:
-                truth = np.concatenate([self.values(arm, f"restricted {key}") for arm in self._papers_arms()])
-                found = np.concatenate([self.values(arm, f"{estimator} {key}") for arm in self._papers_arms()])
-                known = ~(np.isnan(truth) | np.isnan(found))
-                row[f"{key} MAE"] = float(np.abs(found - truth)[known].mean()) if known.any() else np.nan
-                enough = known.sum() > 2 and np.ptp(truth[known]) > 0 and np.ptp(found[known]) > 0
-                row[f"{key} rho"] = float(stats.spearmanr(truth[known], found[known]).statistic) if enough else np.nan
-            rows.append(row)
-        return pd.DataFrame(rows)
-
-    def _papers_arms(self) -> list[str]:
-        """The paper's: each model, and its ranker."""
-        return [arm for arm in self.arms if arm.endswith((" standard", " ranker"))]
-
-    def _estimators(self) -> list[str]:
-        names = [f"EY {model}" for model in self.plan.models]
-        return ["IPCW KM", "IPCW Cox", "IPCW", *names, "EY"]
-
-    def _gains(self, kind: str) -> pd.DataFrame:
-        """Figures 2 and 3: mean gain in NDCG@k of a ranker over its base, in percent."""
-        import pandas as pd
-
-        rows = []
-        for arm in self.arms:
-            model, framework = arm.split(" ")
-            if framework not in ("ranker", "default"):
-                continue
-            row: dict[str, Any] = {"model": model, "framework": framework}
-            for key in NDCG_KEYS:
-                base = _mean(self.values(f"{model} standard", f"{kind} {key}"))
-                row[key] = 100 * (_mean(self.values(arm, f"{kind} {key}")) / base - 1) if base > 0 else np.nan
-            rows.append(row)
-        return pd.DataFrame(rows)
-
     def _subgroups(self) -> pd.DataFrame:
-        first = [unit for (i, _), unit in zip(self.plan.units, self.units, strict=True) if i == 0]
+        first = self.first
         rows = np.concatenate([unit.rows for unit in first])
         scores = {arm: np.concatenate([unit.scores[j] for unit in first]) for j, arm in enumerate(self.arms)}
         ranks = {arm: np.concatenate([_ranks(unit.scores[j]) for unit in first]) for j, arm in enumerate(self.arms)}
@@ -278,43 +285,53 @@ class Run:
         for unit in self.units:
             for name, value in unit.counts.items():
                 counts[name] = counts.get(name, 0) + value
+        report = data.report
         return {
             "schema": SCHEMA,
+            "version": __version__,
             "protocol": self.plan.protocol,
             "plan": self.plan.as_dict(),
+            "command": self.command,
             "data": {
                 "name": data.name,
                 "rows": len(data),
+                "used": len(cohort_of(data, self.plan)),
                 "features": data.X.shape[1],
                 "events": int(data.y.n_events),
                 "unit": data.unit,
                 "source": data.source,
                 "simulated": data.truth is not None,
+                "entry": data.entry is not None,
+                "read": None if report is None else json.loads(json.dumps(asdict(report))),
             },
             "judge": self.judge,
+            "ndcg_judge": self.ndcg_judge,
             "intervals": "corrected resampled t over folds" if self.by_folds else "bootstrap-t over pooled patients",
-            "waitlist": {"asked": self.plan.waitlist, "used": self.waitlist, "k": self.plan.k},
+            "waitlist": {"asked": self.plan.waitlist, "used": self.waitlist, "k": min(self.plan.k, self.waitlist)},
             "counts": counts,
+            "warnings": warnings_of(self, self.support),
             "best": self.best(),
+            "answer": without_nan(answer(self)),
+            "audit": without_nan(audit(self)),
+            "support": {
+                "violated": any(found.violated for found in self.support.values()),
+                "words": {name: str(found) for name, found in self.support.items()},
+            },
             "reading": self.reading(),
             "tables": {
-                name: json.loads(table.to_json(orient="split"))
+                name: json.loads(table.to_json(orient="split", index=False))
                 for name, table in self.tables.items()
-                if name != "measures"
+                if name not in NOT_IN_SUMMARY
             },
         }
 
     def best(self) -> str:
         """The arm with the most years per allocation, the ceiling left out."""
-        years = self._years()
-        years = years[years["model"] != "truth"]
-        row = years.loc[years["years"].idxmax()]
-        return f"{row['model']} {row['framework']}"
+        return str(models_of(self)["years"].idxmax())
 
     def reading(self) -> str:
         """The run in a few sentences."""
-        years = self._years().assign(arm=lambda t: t["model"] + " " + t["framework"]).set_index("arm")
-        models = years[years["model"] != "truth"]
+        models = models_of(self)
         best, by_index = models["years"].idxmax(), models["C-index"].idxmax()
         unit = self.dataset.unit
         what = {"truth": "the true lifetimes", "expected": "the true expected life", "DR": "doubly robust estimates"}
@@ -326,8 +343,11 @@ class Run:
         if by_index == best:
             text += "C-index would have chosen the same. "
         else:
-            cost = models.loc[best, "years"] - models.loc[by_index, "years"]
-            text += f"C-index would have chosen {by_index}, which costs {cost:.2f} {unit} per allocation. "
+            cost, low, high, _ = self.gain(best, by_index)
+            text += (
+                f"C-index would have chosen {by_index}, which costs {cost:.2f} ({low:.2f} to {high:.2f}) {unit} per "
+                "allocation. "
+            )
         others = [arm for arm in models.index if arm != best]
         if others:
             second = models.loc[others, "years"].idxmax()
@@ -335,8 +355,8 @@ class Run:
             text += f"Over the next best, {second}, it gains {gain:.2f} ({low:.2f} to {high:.2f}): " + (
                 "enough to say so." if low > 0 else "not enough evidence to say that it is better."
             )
-        rows = sum(len(unit.rows) for unit in self.units[: self.plan.folds])
-        if not self.by_folds and rows < ENOUGH_ROWS * self.waitlist:
+        rows = sum(len(unit.rows) for unit in self.first)
+        if not self.by_folds and self.few_rows:
             text += (
                 f" There are {rows / self.waitlist:.0f} patients for each place on the list, fewer than {ENOUGH_ROWS}: "
                 "intervals cover less often than they say."
@@ -352,7 +372,23 @@ class Run:
         write_figures(self, out)
 
     def _repr_html_(self) -> str:
-        return f"<p>{self.reading()}</p>" + self._years().to_html(index=False, float_format="{:.3f}".format)
+        from html import escape
+
+        from .._views import html_table
+
+        best = self.best()
+        marked = html_table(self.years, marked=lambda row: f"{row['model']} {row['framework']}" == best)
+        return f"<p>{escape(self.reading())}</p>{marked}"
+
+    def plot(self, name: str = "years", ax: Any = None) -> Any:
+        """Draw a chart of the run (`years`, `audit`, `room`, `figure_3a`, …), as in the report; return the axes."""
+        from .._views import draw
+        from ._figures import charts_of
+
+        charts = charts_of(self.tables, self.dataset.unit, self.best(), self.plan.tau)
+        if name not in charts:
+            raise ValueError(f"there is no chart {name!r}; there are {', '.join(charts)}")
+        return draw(charts[name], ax)
 
 
 def _ranks(scores: np.ndarray) -> np.ndarray:
@@ -362,8 +398,10 @@ def _ranks(scores: np.ndarray) -> np.ndarray:
     return (stats.rankdata(scores) - 0.5) / len(scores)
 
 
-def _mean(values: Any) -> float:
-    """The mean of what is known; NaN if nothing is."""
-    values = np.asarray(values, dtype=float)
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else float("nan")
+def without_nan(value: Any) -> Any:
+    """The same with None for NaN, as JSON has it."""
+    if isinstance(value, dict):
+        return {name: without_nan(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [without_nan(part) for part in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value

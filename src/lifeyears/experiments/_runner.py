@@ -32,6 +32,7 @@ def run(
     n_jobs: int | None = None,
     dask: str | None = None,
     progress: Progress = lambda done, total: None,
+    command: str = "",
     **options: Any,
 ) -> Run:
     """Run a protocol of the paper on a data set; go on if it was begun.
@@ -49,6 +50,8 @@ def run(
         A Dask scheduler's address, or "local:2" for two workers here.
     progress : callable
         Told (units done, units in all) at the start and after each.
+    command : str
+        What would run it again, for the report.
     **options
         Those of `Plan`: iterations, folds, tau, models, seed, ….
 
@@ -81,13 +84,13 @@ def run(
     for _ in _finished(bare, plan, missing, out, n_jobs, dask, expected):
         done += 1
         progress(done, len(units))
-    return finish(out, plan, dataset)
+    return finish(out, plan, dataset, command)
 
 
-def finish(out: Path, plan: Plan, dataset: Dataset) -> Run:
+def finish(out: Path, plan: Plan, dataset: Dataset, command: str = "") -> Run:
     """Make summary and tables from the units."""
     results = [load_unit(out, *unit) for unit in plan.units]
-    made = Run(plan, [result for result in results if result is not None], dataset)
+    made = Run(plan, [result for result in results if result is not None], dataset, command)
     made.write(out)
     return made
 
@@ -151,29 +154,44 @@ def unit_path(out: Path, iteration: int, fold: int) -> Path:
 def save_unit(out: Path, iteration: int, fold: int, result: UnitResult) -> None:
     """Write a unit's result beside and rename it: it is there whole or not at all."""
     words = json.dumps({"measures": result.measures, "counts": result.counts}).encode()
+    arrays = {
+        "rows": result.rows,
+        "scores": result.scores,
+        "words": np.frombuffer(words, dtype=np.uint8),
+        **{f"outcome_{name}": values for name, values in result.outcomes.items()},
+    }
+    arrays["seal"] = _seal(out, iteration, fold, arrays)
     buffer = BytesIO()
-    np.savez(
-        buffer,
-        rows=result.rows,
-        scores=result.scores,
-        words=np.frombuffer(words, dtype=np.uint8),
-        **{f"outcome_{name}": values for name, values in result.outcomes.items()},  # type: ignore[arg-type]
-    )
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]
     write_whole(unit_path(out, iteration, fold), buffer.getvalue())
 
 
 def load_unit(out: Path, iteration: int, fold: int) -> UnitResult | None:
-    """A unit's result, or None if it is not there or cannot be read (then it is made again)."""
+    """A unit's result, or None if it is not there, cannot be read or is another run's (then it is made again)."""
     path = unit_path(out, iteration, fold)
     try:
         with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as found:
             arrays = {name: found[name] for name in found.files}  # every byte is checked against zip's checksum
+        seal = arrays.pop("seal", None)  # units of earlier versions have none
+        if seal is not None and not np.array_equal(seal, _seal(out, iteration, fold, arrays)):
+            return None
         words = json.loads(arrays.pop("words").tobytes())
         prefix = "outcome_"
         outcomes = {name.removeprefix(prefix): arrays[name] for name in arrays if name.startswith(prefix)}
         return UnitResult(arrays["rows"], arrays["scores"], outcomes, words["measures"], words["counts"])
-    except (ValueError, KeyError, EOFError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error):
+    except (ValueError, KeyError, TypeError, EOFError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error):
         return None  # a flipped byte can ask for an unknown compression (NotImplementedError, a RuntimeError)
+
+
+def _seal(out: Path, iteration: int, fold: int, arrays: dict[str, np.ndarray]) -> np.ndarray:
+    """SHA-256 of the run a unit belongs to, its place in it, and what it holds: a copy from elsewhere has another."""
+    manifest = json.loads((out / "manifest.json").read_text())
+    place = [manifest["plan"], manifest["data"], iteration, fold]
+    digest = hashlib.sha256(json.dumps(place, sort_keys=True).encode())
+    for name, values in sorted(arrays.items()):
+        digest.update(f"{name} {values.dtype.str} {values.shape}".encode())
+        digest.update(np.ascontiguousarray(values).tobytes())
+    return np.frombuffer(digest.digest(), dtype=np.uint8)
 
 
 def begin(out: Path, plan: Plan, data: Dataset) -> None:

@@ -14,11 +14,15 @@ if TYPE_CHECKING:
 
 RESAMPLES = 200
 FEWEST = 30  # smaller groups are left out
+ORDER = ("under 40", "40–54", "55–64", "65 and over", "none", "to 20%", "over 20%", "small", "medium", "large")
+CHUNK_BYTES = 64_000_000
 
 
 def groups_of(data: Dataset, rows: np.ndarray) -> dict[str, np.ndarray]:
     """Labels of the rows by age, sex, race, insurance, region, blood group, sensitisation, centre size and era."""
     table = data.table.iloc[rows]
+    table = table.set_axis([str(name).lower() for name in table.columns], axis=1)
+    table = table.loc[:, ~table.columns.duplicated()]
     found: dict[str, np.ndarray] = {}
     if _is_number(table, "age"):
         found["age"] = _cut(table["age"], [39.999, 54.999, 64.999], ["under 40", "40–54", "55–64", "65 and over"])
@@ -48,46 +52,82 @@ def subgroup_table(
     """For each subgroup and arm: share of allocations (k = 1), years, mean predicted less mean outcome; with intervals.
 
     An allocation goes to the top of a waitlist of random candidates; a patient's chance of it is the weight of their
-    rank (`ranks`, where scores of several folds are not on one level). Intervals are 95% percentiles over resampled
-    patients.
+    rank (`ranks`, where scores of several folds are not on one level). `change` is the share of a ranker less that of
+    its base model: who enters and who leaves the top. Intervals are 95% percentiles over resampled patients, the same
+    for all arms.
     """
     import pandas as pd
 
-    n = len(rows)
-    draws = np.random.default_rng(0).poisson(1.0, size=(RESAMPLES, n)).astype(np.float32)
+    arms = list(scores)
+    chance = np.array([chances(scores[arm] if ranks is None else ranks[arm], waitlist) for arm in arms])
+    groups = [
+        (question, str(label), np.flatnonzero(labels == label))
+        for question, labels in groups_of(data, rows).items()
+        for label in sorted(np.unique(labels), key=_place)
+    ]
+    groups = [group for group in groups if len(group[2]) >= FEWEST]
+    won = np.array(
+        [[chance[:, members].sum(axis=1), chance[:, members] @ relevance[members]] for *_, members in groups]
+    )
+    share = won[:, 0] / chance.sum(axis=1) if groups else won
+    drawn_share, drawn_years = _resampled(chance, relevance, [members for *_, members in groups])
     table = []
-    for question, labels in groups_of(data, rows).items():
-        kinds, codes = np.unique(labels, return_inverse=True)
-        for arm, score in scores.items():
-            chance = chances(score if ranks is None else ranks[arm], waitlist)
-            totals = draws @ chance
-            drawn = totals > 0  # a resample may leave out the only ones with a chance
-            for kind, label in enumerate(kinds):
-                members = codes == kind
-                if members.sum() < FEWEST:
-                    continue
-                share = float(chance[members].sum() / chance.sum())
-                shares = (draws[:, members] @ chance[members])[drawn] / totals[drawn]
-                gap = score[members] - relevance[members]
-                half = 1.96 * gap.std(ddof=1) / np.sqrt(members.sum())
-                won = chance[members].sum()
-                table.append(
-                    {
-                        "by": question,
-                        "group": str(label),
-                        "arm": arm,
-                        "patients": int(members.sum()),
-                        "share of patients": float(members.mean()),
-                        "share of allocations": share,
-                        "low": float(np.quantile(shares, 0.025)),
-                        "high": float(np.quantile(shares, 0.975)),
-                        "years of allocations": float(chance[members] @ relevance[members] / won) if won else np.nan,
-                        "predicted less outcome": float(gap.mean()),
-                        "gap low": float(gap.mean() - half),
-                        "gap high": float(gap.mean() + half),
-                    }
-                )
+    for place, (question, label, members) in enumerate(groups):
+        for j, arm in enumerate(arms):
+            gap = scores[arm][members] - relevance[members]
+            half = 1.96 * gap.std(ddof=1) / np.sqrt(len(members))
+            row = {
+                "by": question,
+                "group": label,
+                "arm": arm,
+                "patients": len(members),
+                "share of patients": len(members) / len(rows),
+                "share of allocations": float(share[place, j]),
+                **_ends("", drawn_share[:, place, j]),
+            }
+            base = f"{arm.split(' ')[0]} standard"
+            changed = base in arms and base != arm
+            b = arms.index(base) if changed else j
+            row |= {
+                "share change": float(share[place, j] - share[place, b]) if changed else np.nan,
+                **_ends("change ", drawn_share[:, place, j] - drawn_share[:, place, b] if changed else np.array([])),
+                "years of allocations": float(won[place, 1, j] / won[place, 0, j]) if won[place, 0, j] else np.nan,
+                **_ends("years ", drawn_years[:, place, j]),
+                "predicted less outcome": float(gap.mean()),
+                "gap low": float(gap.mean() - half),
+                "gap high": float(gap.mean() + half),
+            }
+            table.append(row)
     return pd.DataFrame(table)
+
+
+def _resampled(chance: np.ndarray, relevance: np.ndarray, groups: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Share and years of every group under every arm, in resamples of the patients; a few resamples at a time."""
+    rng = np.random.default_rng(0)
+    n = chance.shape[1]
+    weights = chance.T.astype(np.float32)
+    worth = weights * relevance[:, None].astype(np.float32)
+    shares = np.empty((RESAMPLES, len(groups), len(chance)))
+    years = np.empty_like(shares)
+    step = max(1, CHUNK_BYTES // (4 * n))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for start in range(0, RESAMPLES, step):
+            part = slice(start, min(start + step, RESAMPLES))
+            draws = rng.poisson(1.0, size=(part.stop - part.start, n)).astype(np.float32)
+            totals = draws @ weights  # a resample may leave out the only ones with a chance: NaN then
+            for place, members in enumerate(groups):
+                chosen = draws[:, members]
+                won = chosen @ weights[members]
+                shares[part, place] = won / totals
+                years[part, place] = chosen @ worth[members] / won
+    return shares, years
+
+
+def _ends(name: str, samples: np.ndarray) -> dict[str, float]:
+    """The 95% interval of resamples; those without a value are left out."""
+    known = samples[np.isfinite(samples)]
+    low, high = np.quantile(known, [0.025, 0.975]) if len(known) else (np.nan, np.nan)
+    return {f"{name}low": float(low), f"{name}high": float(high)}
 
 
 def chances(scores: np.ndarray, waitlist: int) -> np.ndarray:
@@ -96,6 +136,13 @@ def chances(scores: np.ndarray, waitlist: int) -> np.ndarray:
     ranked[np.argsort(-scores, kind="stable")] = rank_weights(len(scores), 1, waitlist)
     _, place, count = np.unique(scores, return_inverse=True, return_counts=True)
     return (np.bincount(place, ranked) / count)[place]
+
+
+def _place(label: str) -> tuple[int, float, str]:
+    """Groups in the order people expect: cuts from low to high, numbers as numbers, missing last."""
+    if label in ORDER:
+        return 0, ORDER.index(label), ""
+    return (1, float(label), "") if label.isdigit() else (3 if label == "missing" else 2, 0.0, label)
 
 
 def _is_number(table: pd.DataFrame, name: str) -> bool:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
+from .._views import columns_of
 from ._paper import TABLE_1, TABLE_2, TABLE_A6, TABLE_A7, TABLE_A8
 
 if TYPE_CHECKING:
@@ -16,7 +15,9 @@ if TYPE_CHECKING:
     from ._results import Run
 
 TITLES = {
-    "years": "Years per allocation (top pick of a waitlist), with 95% intervals",
+    "years": "Years per allocation (top pick of a waitlist) and NDCG over waitlists, with 95% intervals",
+    "audit": "The decision audit: C-index against years per allocation, and the plug-in bound",
+    "room": "Share of the room between base model and ceiling that is closed",
     "comparison": "Paired differences, all rows of the first iteration pooled, bootstrap-t intervals",
     "table_1": "Table 1: ground-truth metrics under artificial censoring",
     "table_2": "Table 2: metrics and estimated NDCG on the full data",
@@ -24,15 +25,25 @@ TITLES = {
     "table_a6_by_iteration": "Table A6: pairwise accuracy of the estimators, by iteration (%)",
     "table_a7": "Table A7: EY NDCG@k",
     "table_a8": "Table A8: IPCW NDCG@k",
-    "figure_a1": "Figures A1 and A2: mean absolute error and Spearman's ρ of estimated NDCG",
+    "figure_a1": "Figures A1 and A2: mean absolute error and Spearman's ρ of the estimates",
+    "figure_a2": "Figure A2: true and estimated measures, one row an arm and unit",
     "gain_truth": "Figure 2: gain in NDCG@k over the base model (%)",
     "gain_ey": "Figure 3a: gain in EY NDCG@k over the base model (%)",
     "gain_ipcw": "Figure 3b: gain in IPCW NDCG@k over the base model (%)",
     "measures": "Every measure of every unit",
     "subgroups": "Who gets the allocations, by subgroup",
+    "calibration": "Calibration: predicted years against the judge's, by tenths of the predictions",
+    "calibration_by_arm": "Calibration in the large, and the slope of outcomes on predictions",
+    "positivity": "Support at the horizon, by model of censoring",
+    "positivity_groups": "Support at the horizon by entry (Cox model of censoring)",
+    "positivity_frontier": "The latest entry that each horizon supports",
+    "positivity_curves": "The chance of still being followed, by entry",
     "cohort": "The cohort (Table A4)",
     "follow_up": "Follow-up (Table A5)",
+    "survival": "Kaplan–Meier of the event and of follow-up",
+    "predictors": "The predictors",
 }
+LONG = ("subgroups", "measures", "figure_a2", "calibration", "positivity_groups", "positivity_curves", "predictors")
 PAPER: dict[str, tuple[dict, list[str]]] = {
     "table_1": (TABLE_1, ["C-index", "AUC", "NDCG@1", "NDCG@5", "NDCG@10", "NDCG@50", "NDCG@100", "NDCG"]),
     "table_2": (TABLE_2, ["C-index", "AUC@5", "EY NDCG@1", "EY NDCG@5", "IPCW NDCG@1", "IPCW NDCG@5"]),
@@ -49,20 +60,22 @@ def write_tables(run: Run, out: Path) -> None:
         write_whole(out / "tables" / f"{name}.csv", table.to_csv(index=False).encode())
     write_whole(out / "tables.md", markdown(run).encode())
     write_whole(out / "tables.tex", latex(run).encode())
-    write_whole(out / "summary.json", (json.dumps(run.summary, indent=1, sort_keys=True) + "\n").encode())
+    write_whole(
+        out / "summary.json", (json.dumps(run.summary, indent=1, sort_keys=True, allow_nan=False) + "\n").encode()
+    )
 
 
 def markdown(run: Run) -> str:
-    """All tables but the long one of subgroups, with the paper's beside them."""
+    """All tables but the long ones, with the paper's beside them."""
     parts = [f"# {run.dataset.name}: {run.plan.protocol} protocol\n", run.reading() + "\n"]
     for name, table in run.tables.items():
-        if name in ("subgroups", "measures"):
+        if name in LONG:
             continue
         parts.append(f"## {TITLES[name]}\n\n{as_markdown(shown(table))}\n")
         if name in PAPER:
-            parts.append(f"The paper's (UNOS, not this data):\n\n{as_markdown(paper_table(name))}\n")
+            parts.append(f"The paper's (UNOS, not this data):\n\n{as_markdown(shown(paper_table(name)))}\n")
         if name == "table_a6":
-            parts.append(f"The paper's (UNOS, not this data):\n\n{as_markdown(paper_selection())}\n")
+            parts.append(f"The paper's (UNOS, not this data):\n\n{as_markdown(shown(paper_selection()))}\n")
     parts.append(
         "± is one standard deviation over folds; * p < .05, ** p < .01 by Wilcoxon's test against the base model, as "
         "in the paper (with few folds it cannot get there); it takes overlapping folds for independent. `tables/*.csv` "
@@ -74,23 +87,10 @@ def markdown(run: Run) -> str:
 
 
 def shown(table: pd.DataFrame) -> pd.DataFrame:
-    """Mean ± sd and stars in one cell, as the paper prints them."""
+    """Mean ± sd and stars in one cell, as the paper prints them; a value and its interval in one."""
     import pandas as pd
 
-    made = {}
-    for name in table.columns:
-        if any(str(name).endswith(end) for end in (" sd", " stars", " p corrected", " p wilcoxon")):
-            continue
-        column = table[name]
-        if f"{name} sd" in table:
-            stars = table.get(f"{name} stars", pd.Series("", index=table.index)).fillna("")
-            made[name] = [
-                "–" if np.isnan(mean) else f"{mean:.3f}" + ("" if np.isnan(sd) else f" ± {sd:.3f}") + str(star)
-                for mean, sd, star in zip(column, table[f"{name} sd"], stars, strict=True)
-            ]
-        else:
-            made[name] = [_cell(value) for value in column]
-    return pd.DataFrame(made)
+    return pd.DataFrame({column.name: column.texts for column in columns_of(table)})
 
 
 def paper_table(name: str) -> pd.DataFrame:
@@ -98,7 +98,7 @@ def paper_table(name: str) -> pd.DataFrame:
     import pandas as pd
 
     numbers, columns = PAPER[name]
-    rows = [[model, framework, *(f"{value:.3f}" for value in values)] for (model, framework), values in numbers.items()]
+    rows = [[model, framework, *values] for (model, framework), values in numbers.items()]
     return pd.DataFrame(rows, columns=["model", "framework", *columns])
 
 
@@ -106,14 +106,14 @@ def paper_selection() -> pd.DataFrame:
     """The paper's Table A6."""
     import pandas as pd
 
-    rows = [[name, *(f"{value:.1f}" for value in values)] for name, values in TABLE_A6.items()]
+    rows = [[name, *values] for name, values in TABLE_A6.items()]
     return pd.DataFrame(rows, columns=["estimator", "NDCG@1", "NDCG@5", "NDCG@10", "NDCG@50", "NDCG@100", "NDCG"])
 
 
 def as_markdown(table: pd.DataFrame) -> str:
     """A table in Markdown, without a further dependency."""
     lines = ["| " + " | ".join(map(str, table.columns)) + " |", "|" + "---|" * len(table.columns)]
-    lines += ["| " + " | ".join(_cell(value) for value in row) + " |" for row in table.itertuples(index=False)]
+    lines += ["| " + " | ".join(str(value) for value in row) + " |" for row in table.itertuples(index=False)]
     return "\n".join(lines)
 
 
@@ -121,7 +121,7 @@ def latex(run: Run) -> str:
     """The same in LaTeX, for booktabs."""
     parts = []
     for name, table in run.tables.items():
-        if name in ("subgroups", "measures"):
+        if name in LONG:
             continue
         cells = shown(table)
         lines = [
@@ -131,7 +131,7 @@ def latex(run: Run) -> str:
             "\\toprule",
         ]
         lines.append(" & ".join(_tex(str(column)) for column in cells.columns) + " \\\\ \\midrule")
-        lines += [" & ".join(_tex(_cell(value)) for value in row) + " \\\\" for row in cells.itertuples(index=False)]
+        lines += [" & ".join(_tex(str(value)) for value in row) + " \\\\" for row in cells.itertuples(index=False)]
         lines += ["\\bottomrule", "\\end{tabular}", f"\\caption{{{_tex(TITLES[name])}}}", "\\end{table}", ""]
         parts.append("\n".join(lines))
     return "\n".join(parts)
@@ -151,9 +151,3 @@ def _tex(text: str) -> str:
     ):
         text = text.replace(mark, words)
     return text
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, (float, np.floating)):
-        return "–" if np.isnan(value) else f"{value:.3f}"
-    return str(value)

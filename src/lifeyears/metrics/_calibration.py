@@ -53,23 +53,19 @@ class Calibration:
         return pd.DataFrame({name: getattr(self, name) for name in names})
 
     def _repr_html_(self) -> str:
-        return self.to_frame().to_html(float_format="{:.3f}".format)
+        from .._views import html_table
+
+        return html_table(self.to_frame())
 
     def plot(self, ax: Any = None, label: str | None = None) -> Any:
         """Draw observed against predicted with intervals, and the diagonal; return the axes."""
-        import matplotlib.pyplot as plt
+        from .._views import Chart, Series, draw
 
-        ax = ax if ax is not None else plt.subplots(figsize=(5, 5))[1]
-        bars = np.vstack([self.observed - self.low, self.high - self.observed])
-        ax.plot([0, 1], [0, 1], color="0.6", linestyle="--", linewidth=1)
-        ax.errorbar(self.predicted, self.observed, yerr=np.maximum(bars, 0), fmt="o-", capsize=3, label=label)
-        ax.set(
-            xlim=(0, 1),
-            ylim=(0, 1),
-            xlabel=f"predicted survival to {self.time:g}",
-            ylabel="observed (Kaplan–Meier)",
-            aspect="equal",
-        )
+        x, y, low, high = (getattr(self, name).tolist() for name in ("predicted", "observed", "low", "high"))
+        series = Series(label or "", x, y, low, high, kind="line", colour=0 if ax is None else len(ax.containers))
+        x_label, y_label = f"predicted survival to {self.time:g}", "observed (Kaplan–Meier)"
+        ax = draw(Chart("", x_label, y_label, (series,), diagonal=True), ax)
+        ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
         return ax
 
 

@@ -62,25 +62,24 @@ class Comparison:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        style = {"float_format": "{:.3f}".format}
-        return f"<p>{str(self).splitlines()[0]}</p>{self.values.to_html(**style)}{self.differences.to_html(**style)}"
+        from html import escape
+
+        from .._views import html_table
+
+        best = self.best()
+        values = html_table(self.values, marked=lambda row: row["model"] == best)
+        return f"<p>{escape(str(self).splitlines()[0])}</p>{values}{html_table(self.differences)}"
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the paired differences as a forest plot (values, if there is one model); return the axes."""
-        import matplotlib.pyplot as plt
+        from .._views import draw, forest
 
-        table = self.differences if len(self.differences) else self.values
+        paired = len(self.differences) > 0
+        table = self.differences if paired else self.values
         names = [" − ".join(name) if isinstance(name, tuple) else str(name) for name in table.index]
-        ax = ax if ax is not None else plt.subplots(figsize=(6, 0.6 + 0.35 * len(names)), layout="constrained")[1]
-        rows = np.arange(len(names))[::-1]
-        bars = np.vstack([table["value"] - table["low"], table["high"] - table["value"]])
-        ax.errorbar(table["value"], rows, xerr=np.maximum(bars, 0), fmt="o", color="#0072B2", capsize=3)
-        if len(self.differences):
-            ax.axvline(0, color="0.5", linewidth=1)
-        ax.set_yticks(rows, names)
-        ax.set(xlabel="difference in expected worth of one allocation" if len(self.differences) else "worth")
-        ax.spines[["top", "right"]].set_visible(False)
-        return ax
+        label = "difference in expected worth of one allocation" if paired else "worth"
+        value, low, high = (list(table[name]) for name in ("value", "low", "high"))
+        return draw(forest(names, value, low, high, label, alt=str(self), line=(0.0, "") if paired else None), ax)
 
 
 def compare(

@@ -1,5 +1,6 @@
 """Stage 2: a survival model retrained for the top of the list."""
 
+from ._dask import fit_on_dask
 from ._explain import Explanation
 from ._labels import PseudoLabels
 from ._objective import HybridLoss, HybridObjective
@@ -16,5 +17,6 @@ __all__ = [
     "PseudoLabels",
     "RankerReport",
     "Settings",
+    "fit_on_dask",
     "settings_of",
 ]

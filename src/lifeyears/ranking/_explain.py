@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..models import Cox
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -72,50 +74,62 @@ def explain(ranker: Any, X: Any, matrix: np.ndarray) -> Explanation:
     import pandas as pd
 
     names, belongs = _features(ranker.preprocessor_)
-    parts = np.zeros((len(matrix), matrix.shape[1] + 1))
+    parts = np.zeros((matrix.shape[1] + 1, len(matrix))).T  # as the trees' come
     parts[:, -1] = ranker.intercept_
-    for name, fits in ranker.members_.items():
-        for fit in fits:
-            weight = ranker.weights_[name] / len(fits)
-            if hasattr(fit, "contributions"):
-                parts += weight * fit.contributions(matrix)
-            else:
-                parts += weight * occluded(fit, matrix, ranker.typical_row_, belongs)
+    scores = np.full(len(matrix), ranker.intercept_)  # as `predict` adds them up
     if "base" in ranker.weights_:
-        parts += ranker.weights_["base"] * occluded(ranker.base_, matrix, ranker.typical_row_, belongs)
-    years = ranker.calibration_map_(parts.sum(axis=1))
+        said, shares = occluded(ranker.base_, matrix, ranker.typical_row_, belongs)
+        scores += ranker.weights_["base"] * said
+        parts += ranker.weights_["base"] * shares
+    by_column = np.asfortranarray(matrix)  # once for all trees
+    for name, fits in ranker.members_.items():
+        each = []
+        for fit in fits:
+            whole = hasattr(fit, "explained")
+            said, shares = fit.explained(by_column) if whole else occluded(fit, matrix, ranker.typical_row_, belongs)
+            each.append(said)
+            parts += ranker.weights_[name] / len(fits) * shares
+        scores += ranker.weights_[name] * np.mean(each, axis=0)
+    years = ranker.calibration_map_(scores)
     typical = ranker.calibration_map_(parts[:, -1].copy())
     moved = parts[:, :-1].sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         rate = np.where(np.abs(moved) > 1e-12, (years - typical) / moved, 0.0)
-    summed = np.zeros((len(matrix), len(names)))
-    for column, feature in enumerate(belongs):
-        summed[:, feature] += parts[:, column]
+    summed = np.add.reduceat(parts[:, :-1], np.flatnonzero(np.diff(belongs, prepend=-1)), axis=1)
     index = X.index if hasattr(X, "index") and hasattr(X, "columns") else None
     return Explanation(pd.DataFrame(summed * rate[:, None], columns=names, index=index), typical, years)
 
 
-def occluded(model: Any, matrix: np.ndarray, typical: np.ndarray, belongs: list[int]) -> np.ndarray:
-    """What each feature adds to any model: predictions less those with it at its training mean, scaled to add up.
+def occluded(model: Any, matrix: np.ndarray, typical: np.ndarray, belongs: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Any model's predictions; and what each feature adds: these less those with it at its training mean.
 
-    All columns of a category are changed together; what it adds stands in the first of them.
+    That is scaled to add up. All columns of a category are changed together; what it adds stands in the first of them.
     """
     here = model.predict(matrix)
     shared = float(model.predict(typical[None])[0])
+    first = np.flatnonzero(np.diff(belongs, prepend=-1))  # columns of a feature lie side by side
     parts = np.zeros((len(matrix), matrix.shape[1] + 1))
-    for feature in np.unique(belongs):
-        columns = np.flatnonzero(np.asarray(belongs) == feature)
-        if (matrix[:, columns] == typical[columns]).all():
-            continue
-        without = matrix.copy()
-        without[:, columns] = typical[columns]
-        parts[:, columns[0]] = here - model.predict(without)
+    parts[:, first] = here[:, None] - _without_each(model, matrix, typical, first)
     missing = here - shared - parts.sum(axis=1)  # interactions: shared out by size
     size = np.abs(parts).sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         parts += np.where(size[:, None] > 0, np.abs(parts) / size[:, None], 0.0) * missing[:, None]
     parts[:, -1] = here - parts[:, :-1].sum(axis=1)
-    return parts
+    return here, parts
+
+
+def _without_each(model: Any, matrix: np.ndarray, typical: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """Predictions with one feature after the other at its training mean, (n, features)."""
+    if isinstance(model, Cox):  # life depends on the linear predictor alone
+        moves = np.add.reduceat((matrix - typical) * model.coef_, first, axis=1)
+        eta = model._eta(matrix)[:, None] - moves
+        return model._table(eta.ravel(), model._baseline(), model.tau_).reshape(eta.shape)
+    found = np.empty((len(matrix), len(first)))
+    for feature, columns in enumerate(np.split(np.arange(matrix.shape[1]), first[1:])):
+        without = matrix.copy()
+        without[:, columns] = typical[columns]
+        found[:, feature] = model.predict(without)
+    return found
 
 
 def _features(preprocessor: Any) -> tuple[list, list[int]]:

@@ -9,7 +9,7 @@ import numpy as np
 
 def plot_calibration(predicted: np.ndarray | None, outcomes: np.ndarray | None, ax: Any, groups: int) -> Any:
     """Mean outcome against mean prediction, in groups of like prediction."""
-    import matplotlib.pyplot as plt
+    from .._views import Chart, Series, draw
 
     if predicted is None or outcomes is None:
         raise ValueError("no rows were held out in training, so there is nothing to judge the calibration by")
@@ -19,9 +19,6 @@ def plot_calibration(predicted: np.ndarray | None, outcomes: np.ndarray | None, 
     x = np.array([predicted[rows].mean() for rows in parts])
     y = np.array([outcomes[rows].mean() for rows in parts])
     half = np.array([1.96 * outcomes[rows].std(ddof=1) / np.sqrt(len(rows)) for rows in parts])
-    ax = ax if ax is not None else plt.subplots(figsize=(5, 5))[1]
-    ends = [min(x.min(), y.min()), max(x.max(), y.max())]
-    ax.plot(ends, ends, color="0.6", linestyle="--", linewidth=1)
-    ax.errorbar(x, y, yerr=half, fmt="o", capsize=3)
-    ax.set(xlabel="years predicted", ylabel="years, doubly robust, of rows not seen in training")
-    return ax
+    series = Series("", x.tolist(), y.tolist(), (y - half).tolist(), (y + half).tolist())
+    y_label = "years, doubly robust, of rows not seen in training"
+    return draw(Chart("", "years predicted", y_label, (series,), diagonal=True), ax)

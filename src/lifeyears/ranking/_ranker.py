@@ -20,7 +20,7 @@ from ..models._base import horizon_of
 from ..outcome import Outcome, as_outcome
 from ._curves import bent_to
 from ._explain import Explanation, explain
-from ._fitting import Fitting
+from ._fitting import Fit, Fitting
 from ._kernel import available_threads
 from ._rows import checked_relevance, is_relevance
 from ._settings import Settings, settings_of
@@ -65,7 +65,12 @@ class BootstrappedRanker(BaseEstimator):
     folds : int, optional
         For cross-fitting the members; 0 makes one fit, as the paper does.
     phases : int, optional
-        Of the hazard members: stretches of life with trees of their own.
+        Of the hazard members: stretches of life with effects and trees of their own.
+    start : {"linear", "mean"}, optional
+        Where the trees of the members begin: at linear hazards with a ridge, phase by phase, or at the mean. One fit
+        (``folds=0``) and relevance begin at the mean.
+    ridge : float, optional
+        Of the linear start, on columns of unit spread.
     alpha, margin, group_size : optional
         Of the hybrid loss; the margin is in the unit of time. alpha=1 is squared error.
     learning_rate, n_estimators, num_leaves, max_depth, max_bin : optional
@@ -118,6 +123,8 @@ class BootstrappedRanker(BaseEstimator):
         members: Sequence[str] | None = None,
         folds: int | None = None,
         phases: int | None = None,
+        start: Literal["linear", "mean"] | None = None,
+        ridge: float | None = None,
         alpha: float | None = None,
         margin: float | None = None,
         group_size: int | None = None,
@@ -145,6 +152,8 @@ class BootstrappedRanker(BaseEstimator):
         self.members = members
         self.folds = folds
         self.phases = phases
+        self.start = start
+        self.ridge = ridge
         self.alpha = alpha
         self.margin = margin
         self.group_size = group_size
@@ -206,6 +215,10 @@ class BootstrappedRanker(BaseEstimator):
         )
         with one_thread():
             fit = fitting.on_relevance(matrix, y) if given_relevance else fitting.on_outcomes(matrix, y)
+        return self._keep(fit, matrix)
+
+    def _keep(self, fit: Fit, matrix: np.ndarray) -> BootstrappedRanker:
+        """Take over what was fitted."""
         self.base_, self.members_, self.weights_, self.intercept_ = fit.base, fit.members, fit.weights, fit.intercept
         self.calibration_map_, self.pseudo_labels_, self.report_ = fit.calibration, fit.labels, fit.report
         self.held_out_, self.held_out_outcomes_ = fit.held_out, fit.held_out_outcomes

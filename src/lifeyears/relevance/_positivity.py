@@ -85,8 +85,12 @@ class PositivityReport:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        text = "".join(f"<p>{line}</p>" for line in str(self).splitlines())
-        return text + ("" if self.groups is None else self.groups.to_html(float_format="{:.3f}".format))
+        from html import escape
+
+        from .._views import html_table
+
+        text = "".join(f"<p>{escape(line)}</p>" for line in str(self).splitlines())
+        return text + ("" if self.groups is None else html_table(self.groups))
 
     def plot(self, ax: Any = None) -> Any:
         """Draw G(t|x), averaged within each group; return the axes."""

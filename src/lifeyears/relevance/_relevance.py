@@ -133,11 +133,17 @@ class Relevance:
         return f"{self!r}\n{self.diagnostics}"
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{field.name.replace('_', ' ')}</td><td>{getattr(self.diagnostics, field.name):,.4g}</td></tr>"
-            for field in fields(self.diagnostics)
-        )
-        return f"<p>{self!r}</p><table>{rows}</table>"
+        from html import escape
+
+        import pandas as pd
+
+        from .._views import html_table
+
+        found = {
+            field.name.replace("_", " "): getattr(self.diagnostics, field.name) for field in fields(self.diagnostics)
+        }
+        numbers = pd.DataFrame({"diagnostic": list(found), "value": [f"{number:,.4g}" for number in found.values()]})
+        return "".join(f"<p>{escape(line)}</p>" for line in str(self).splitlines()) + html_table(numbers)
 
     def plot(self, ax: Any = None, bins: int = 60) -> Any:
         """Draw how the values are spread; return the axes."""

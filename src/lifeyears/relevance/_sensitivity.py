@@ -49,7 +49,11 @@ class Sensitivity:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return f"<p>{str(self).splitlines()[0]}</p>{self.table.to_html(float_format='{:.3f}'.format)}"
+        from html import escape
+
+        from .._views import html_table
+
+        return f"<p>{escape(str(self).splitlines()[0])}</p>{html_table(self.table)}"
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the difference against the factor, with its interval and the tipping point; return the axes."""

@@ -93,7 +93,7 @@ def config_from(settings: Mapping[str, Any], where: Callable[..., str] = lambda 
     Examples
     --------
     >>> config_from({"years": 2, "world": {"scale": 0.1}}).world.waiting_at_start
-    300
+    360
     >>> config_from({"yaers": 2})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ValueError: there is no setting 'yaers' (did you mean years?); there are world, policies, years, ...

@@ -38,11 +38,17 @@ def read_config(path: str | Path) -> Config:
     ValueError: small.json, line 2: replicates must be at least 1; got 0
     """
     path = Path(path)
-    text = path.read_text(encoding="utf-8-sig")
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path.name} is not UTF-8 text (byte {error.start:,}): save it as UTF-8") from None
     readers = {".yaml": _read_yaml, ".yml": _read_yaml, ".json": _read_json, ".toml": _read_toml}
     if path.suffix.lower() not in readers:
         raise ValueError(f"{path.name}: a configuration is a .yaml, .yml, .json or .toml file")
-    settings, lines = readers[path.suffix.lower()](path.name, text)
+    try:
+        settings, lines = readers[path.suffix.lower()](path.name, text)
+    except RecursionError:
+        raise ValueError(f"{path.name}: settings within settings within settings: no setting is that deep") from None
     if settings is None:
         settings = {}
     if not isinstance(settings, dict):
@@ -62,13 +68,14 @@ def _read_yaml(name: str, text: str) -> tuple[Any, dict[Key, int]]:
         import yaml
     except ImportError:
         raise ImportError(f"to read {name}, install PyYAML (pip install pyyaml), or write JSON or TOML") from None
-    loader = yaml.SafeLoader(text)
+    loader = None
     try:
+        loader = yaml.SafeLoader(text)  # refuses control characters here
         node = loader.get_single_node()
         lines: dict[Key, int] = {}
         if node is not None:
             _note_lines(node, (), lines, name)
-        return (None if node is None else loader.construct_document(node)), lines
+        return (None if node is None else _constructed(loader, node, name)), lines
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = f", line {mark.line + 1}" if mark is not None else ""
@@ -76,7 +83,16 @@ def _read_yaml(name: str, text: str) -> tuple[Any, dict[Key, int]]:
     except yaml.YAMLError as error:
         raise ValueError(f"{name}: this is not YAML: {error}") from None
     finally:
-        loader.dispose()
+        if loader is not None:
+            loader.dispose()
+
+
+def _constructed(loader: Any, node: Any, name: str) -> Any:
+    try:
+        return loader.construct_document(node)
+    except (ValueError, OverflowError) as error:  # a date that is none, a number of thousands of digits
+        line = node.start_mark.line + 1
+        raise ValueError(f"{name}, from line {line} on: a value cannot be read: {error}") from None
 
 
 def _note_lines(node: Any, keys: Key, lines: dict[Key, int], name: str) -> None:
@@ -104,6 +120,8 @@ def _read_json(name: str, text: str) -> tuple[Any, dict[Key, int]]:
         settings = json.loads(text)
     except json.JSONDecodeError as error:
         raise ValueError(f"{name}, line {error.lineno}: this is not JSON: {error.msg}") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise ValueError(f"{name}: a value cannot be read: {error}") from None
     return settings, _lines_of_keys(settings, text, lambda key: rf'"{re.escape(key)}"\s*:')
 
 

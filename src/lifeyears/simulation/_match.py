@@ -13,6 +13,8 @@ import numpy as np
 from ..data._registry_match import KIND_CODES
 from ._heap import keep_first, sort_kept
 from ._pair_law import CandidateLaw, DonorLaw, LifeTable, expected_lives, pair_luck
+from ._waitlist import DIED
+from ._world import INACTIVE
 
 WAITING, TRANSPLANTED, DEAD, GONE_AWAY, NOT_YET = 0, 1, 2, 3, 4  # where a candidate is
 BY_STATUS, BY_WAITING, BY_CHANCE, BY_TABLE, BY_TRUTH = 0, 1, 2, 3, 4  # what orders a match run
@@ -58,7 +60,7 @@ class Order(NamedTuple):
     k: int
     years: np.ndarray  # (candidates, types)
     donor_type: np.ndarray  # of each heart: the column of `years`
-    without: np.ndarray  # (candidates or 1, 6)
+    without: np.ndarray  # (candidates or 1, 7)
 
 
 class People(NamedTuple):
@@ -145,7 +147,7 @@ def run_events(
                 state.status[one] = new[event]
             else:
                 _part(one, people.group[one], state)
-                state.place[one] = DEAD if new[event] == 6 else GONE_AWAY
+                state.place[one] = DEAD if new[event] == DIED else GONE_AWAY
                 state.left_at[one] = time[event]
 
 
@@ -232,6 +234,8 @@ def _within_reach(heart: int, people: People, rules: ListRules, order: Order, st
             continue
         for i in range(state.waiting[group]):
             one = state.members[group, i]
+            if state.status[one] == INACTIVE:
+                continue
             distance = people.distances[heart, people.centre[one]]
             ratio = mass / people.candidates.mass[one]
             if distance > rules.reach or ratio < rules.size_low or ratio > rules.size_high:

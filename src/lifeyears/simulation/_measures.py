@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..data import Population
-from ._match import DEAD, State
+from ._match import DEAD, TRANSPLANTED, State
 from ._people import People
 from ._world import STATUSES, World
 
@@ -30,9 +30,11 @@ MEASURES = {
 }
 GROUP_MEASURES = (
     "listed_per_year",
+    "transplanted_of_listed",  # share of those listed since the start who have a heart by the end
     "transplants_per_100_patient_years",
     "waitlist_deaths_per_100_patient_years",
     "life_years_per_transplant",
+    "life_years_gained_per_transplant",
     "waiting_days_median",
 )
 AGES = {"18–39": (0, 40), "40–54": (40, 55), "55–64": (55, 65), "65 and over": (65, 200)}
@@ -98,9 +100,11 @@ def measure(people: People, state: State, world: World, years: float) -> Measure
             groups[grouping, level] = np.array(
                 [
                     (entered & here).sum() / years,
+                    _mean((state.place == TRANSPLANTED)[entered & here]),
                     _rate(theirs.sum(), exposure[here].sum()),
                     _rate((died & here).sum(), exposure[here].sum()),
                     _mean(life[theirs]),
+                    _mean(gain[theirs]),
                     _median(wait[theirs]),
                 ]
             )
@@ -133,9 +137,9 @@ def _by_status(people: People, state: State, who: np.ndarray, years: float) -> n
     end = np.append(begin[1:], np.inf)
     end[np.append(candidate[1:] != candidate[:-1], True)] = np.inf
     span = np.minimum(np.minimum(end, state.left_at[candidate]), years) - np.maximum(begin, 0)
-    on = (status < 6) & (span > 0)
-    time = np.bincount(status[on], span[on], minlength=6)[:6]
-    counts = np.bincount(state.status[who], minlength=6)
+    on = (status < len(STATUSES)) & (span > 0)
+    time = np.bincount(status[on], span[on], minlength=len(STATUSES))
+    counts = np.bincount(state.status[who], minlength=len(STATUSES))
     return np.array([_rate(count, each) for count, each in zip(counts, time, strict=True)])
 
 

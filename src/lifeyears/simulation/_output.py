@@ -33,6 +33,7 @@ def write_run(result: Simulation, out: str | Path) -> list[Path]:
         "measures.csv": _csv(result.table),
         "differences.csv": _csv(result.differences),
         "by_group.csv": _csv(result.by_group),
+        "group_differences.csv": _csv(result.group_differences),
         "replicates.csv": _csv(result.replicates),
         "summary.json": _json(result.summary()),  # the last: where it is, the others are
     }

@@ -16,7 +16,7 @@ from ._world import STATUSES, World
 
 LISTED, CHANGED, GONE, HEART = 0, 1, 2, 3  # kinds of events
 # In which status they are who wait when the burn-in begins: the urgent are few, as they do not wait long.
-WAITING_IN = np.array([0.01, 0.06, 0.08, 0.55, 0.03, 0.27])
+WAITING_IN = np.array([0.005, 0.03, 0.03, 0.17, 0.01, 0.14, 0.615])
 # finding of a donor: how much it takes from the log-odds of being accepted, before scaling to `World.quality`
 QUALITY = {
     "donor_diabetes": 0.8,
@@ -53,7 +53,7 @@ class People:
         When each heart is offered.
     paths : Paths
         What becomes of each candidate without a transplant.
-    without : array, shape (candidates, 6)
+    without : array, shape (candidates, 7)
         Expected life within the horizon without a transplant, from each status.
     quality : array
         Of each heart, on the log-odds of being accepted.
@@ -98,7 +98,7 @@ def draw_people(world: World, years: float, seed: np.random.SeedSequence) -> Peo
     candidates = population.candidates(len(listed), random_state=seeds[5])
     donors = population.donors(n_donors, random_state=hearts)
     first = _first_status(candidates, world, starts)
-    first[: len(early)] = starts.choice(6, len(early), p=WAITING_IN)
+    first[: len(early)] = starts.choice(len(WAITING_IN), len(early), p=WAITING_IN)
     frail = frailty(candidates, world.frailty)
     entry = np.maximum(listed, -world.burn_in_years)
     paths = draw_paths(first, entry, frail, years, world, courses)

@@ -12,6 +12,7 @@ from ._match import (
     BY_TABLE,
     BY_TRUTH,
     BY_WAITING,
+    NOT_YET,
     WAITING,
     ListRules,
     Order,
@@ -26,10 +27,10 @@ from ._pair_law import life_table
 from ._people import People, draw_people
 from ._policies import Policy
 from ._scores import Scores, score_candidates
-from ._waitlist import life_without
+from ._waitlist import N_STATES, life_without
 from ._world import World
 
-NO_YEARS, NO_TYPE, NO_LIFE = np.zeros((1, 1)), np.zeros(1, dtype=np.int64), np.zeros((1, 6))
+NO_YEARS, NO_TYPE, NO_LIFE = np.zeros((1, 1)), np.zeros(1, dtype=np.int64), np.zeros((1, N_STATES))
 US = Order(BY_STATUS, 1, NO_YEARS, NO_TYPE, NO_LIFE)
 KINDS = {"status": BY_STATUS, "waiting": BY_WAITING, "random": BY_CHANCE}
 
@@ -114,7 +115,7 @@ def _run(people: People, state: State, world: World, order: Order, before: bool)
 def _tables(people: People, start: State, policies: Sequence[Policy], world: World) -> dict[int, Scores]:
     """Years by candidate and type of donor, by the identity of the model; only for those a policy can meet."""
     wanted = {id(policy.model): policy.model for policy in policies if policy.order == "model" and not policy.knows}
-    rows = np.flatnonzero((start.place == WAITING) | (people.listed >= 0))
+    rows = np.flatnonzero((start.place == WAITING) | (start.place == NOT_YET))
     return dict(zip(wanted, score_candidates(list(wanted.values()), people, rows, world), strict=True))
 
 

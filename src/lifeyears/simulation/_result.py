@@ -39,6 +39,8 @@ class Simulation:
         The same for each policy less the reference, paired by replicate.
     by_group : DataFrame
         One row a policy, grouping, level and measure.
+    group_differences : DataFrame
+        The same for each policy less the reference, paired by replicate.
     replicates : DataFrame
         One row a policy and replicate, one column a measure.
     transplants_by_status : DataFrame
@@ -49,6 +51,7 @@ class Simulation:
     table: pd.DataFrame
     differences: pd.DataFrame
     by_group: pd.DataFrame
+    group_differences: pd.DataFrame
     replicates: pd.DataFrame
     transplants_by_status: pd.DataFrame
     config: Config = field(repr=False)
@@ -144,28 +147,34 @@ def collect(config: Config, found: list[dict[str, Measured]]) -> Simulation:
     values = np.array([[list(one[name].measures.values()) for name in names] for one in found])
     index = pd.MultiIndex.from_product([names, list(MEASURES)], names=["policy", "measure"])
     others = [name for name in names if name != config.reference]
-    gaps = values - values[:, [names.index(str(config.reference))]]
+    reference = [names.index(str(config.reference))]
     kept = [names.index(name) for name in others]
     levels = list(found[0][names[0]].groups)
     groups = np.array([[[one[name].groups[level] for level in levels] for name in names] for one in found])
-    group_index = pd.MultiIndex.from_tuples(
-        [(name, *level, measure) for name in names for level in levels for measure in GROUP_MEASURES],
-        names=["policy", "grouping", "level", "measure"],
-    )
     by_status = np.array([[one[name].transplants_by_status for name in names] for one in found])
     each = pd.MultiIndex.from_product([range(len(found)), names], names=["replicate", "policy"])
     return Simulation(
         table=interval_table(values.reshape(len(found), -1), index),
         differences=interval_table(
-            gaps[:, kept].reshape(len(found), -1),
+            (values - values[:, reference])[:, kept].reshape(len(found), -1),
             pd.MultiIndex.from_product([others, list(MEASURES)], names=["policy", "measure"]),
         ),
-        by_group=interval_table(groups.reshape(len(found), -1), group_index),
+        by_group=interval_table(groups.reshape(len(found), -1), _group_index(names, levels)),
+        group_differences=interval_table(
+            (groups - groups[:, reference])[:, kept].reshape(len(found), -1), _group_index(others, levels)
+        ),
         replicates=pd.DataFrame(values.reshape(-1, len(MEASURES)), index=each, columns=list(MEASURES)),
         transplants_by_status=pd.DataFrame(
             _known_mean(by_status), index=names, columns=[f"status {n}" for n in range(1, 7)]
         ),
         config=config,
+    )
+
+
+def _group_index(names: list[str], levels: list[tuple[str, str]]) -> pd.MultiIndex:
+    return pd.MultiIndex.from_tuples(
+        [(name, *level, measure) for name in names for level in levels for measure in GROUP_MEASURES],
+        names=["policy", "grouping", "level", "measure"],
     )
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import pandas as pd
 from .._threads import one_thread
 from ..data import Population, TablePreprocessor, simulate_registry
 from ..data._registry_match import GROUPS
+from ._match import FAR
 from ._pair_law import heart_mass
 from ._people import People
 from ._policies import TRUTH, Policy
@@ -69,6 +69,14 @@ def fit_models(
     return models
 
 
+def with_models(policies: Sequence[Policy], models: dict[Any, Any]) -> tuple[Policy, ...]:
+    """The policies with the fitted models in place of their names."""
+    return tuple(
+        replace(policy, model=models[policy.model]) if isinstance(policy.model, str) and not policy.knows else policy
+        for policy in policies
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Scores:
     """Years of each candidate with a donor of each type, (candidates, types), and the type of each heart."""
@@ -83,7 +91,7 @@ def score_candidates(models: Sequence[Any], people: People, rows: np.ndarray, wo
     A model with types of its own (``scores(candidates)`` and ``lookup(donors)``, as
     `lifeyears.allocation.DonorTypeRanker`) is asked for these; any other, for a typical donor of four types.
     """
-    typed = [hasattr(model, "scores") and hasattr(model, "lookup") for model in models]
+    typed = [_knows_types(model) for model in models]
     ours = donor_types(people.donors)
     found = [
         Scores(np.zeros((len(people.candidates), 1 if own else N_TYPES)), _looked_up(model, people) if own else ours)
@@ -98,7 +106,7 @@ def score_candidates(models: Sequence[Any], people: People, rows: np.ndarray, wo
                 if not typed[number]:
                     found[number].years[rows, each] = _predicted(model, pairs)
                 elif each == 0:
-                    years = np.asarray(model.scores(pairs), dtype=float)
+                    years = _checked_years(np.asarray(model.scores(pairs), dtype=float), model)
                     whole = np.zeros((len(people.candidates), years.shape[1]))
                     whole[rows] = years
                     found[number] = Scores(whole, found[number].donor_type)
@@ -115,6 +123,11 @@ def _typical_pairs(people: People, rows: np.ndarray, kind: int, world: World) ->
     same = pd.Categorical(["identical"] * len(rows), categories=["identical", "compatible"])
     group = pd.Categorical(pairs["blood_group"].astype(str), categories=GROUPS)
     return pairs.assign(**TYPICAL, ischemic_hours=hours, blood_match=same, donor_blood_group=group)
+
+
+def _knows_types(model: Any) -> bool:
+    """Whether it scores by types of donors; `LifeYearsGained` does if its model of life with a transplant does."""
+    return hasattr(model, "scores") and hasattr(model, "lookup") and getattr(model, "knows_types", True)
 
 
 def _looked_up(model: Any, people: People) -> np.ndarray:
@@ -134,12 +147,23 @@ def _predicted(model: Any, pairs: pd.DataFrame) -> np.ndarray:
             f"{', '.join(map(str, lacking[:5]))}"
         )
     years = np.asarray(model.predict(pairs[list(columns)]), dtype=float)
-    if years.shape != (len(pairs),) or not np.isfinite(years).all():
-        raise ValueError(f"the model {type(model).__name__} must predict one finite number of years for each candidate")
+    if years.shape != (len(pairs),):
+        raise ValueError(f"the model {type(model).__name__} must predict one number of years for each candidate")
+    return _checked_years(years, model)
+
+
+def _checked_years(years: np.ndarray, model: Any) -> np.ndarray:
+    """Finite, and no more than what keeps a nearer zone before all scores."""
+    if not (np.abs(years) < FAR / 4).all():  # NaN is refused too
+        raise ValueError(
+            f"the model {type(model).__name__} must predict years: finite numbers below {FAR / 4:,.0f}; they run from "
+            f"{np.min(years):g} to {np.max(years):g}"
+        )
     return years
 
 
 def _unfitted(name: str, tau: float, seed: int) -> Any:
+    seed %= 2**32  # as large as scikit-learn takes it
     from sklearn.pipeline import make_pipeline
 
     from ..models import Cox, WeibullAFT
@@ -160,8 +184,6 @@ def _unfitted(name: str, tau: float, seed: int) -> Any:
 def _loaded(path: str) -> Any:
     if not Path(path).exists():
         raise ValueError(f"there is no model {path!r}: name one of {', '.join(MODELS)}, or the path of a saved model")
-    try:
-        load = importlib.import_module("lifeyears.saving").load
-    except ImportError:
-        raise ValueError(f"this version cannot load saved models such as {path!r}: pass the model itself") from None
+    from ..saving import load
+
     return load(path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from ._config_file import read_config
 from ._measures import Measured
 from ._replicate import run_replicate
 from ._result import Simulation, collect
-from ._scores import fit_models
+from ._scores import fit_models, with_models
 from ._world import World
 
 
@@ -66,10 +65,7 @@ def simulate(
     """
     chosen = as_config(config).changed(policies=policies, years=years, replicates=replicates, random_state=random_state)
     models = fit_models(chosen.policies, chosen.world, chosen.training_rows, chosen.random_state, progress)
-    ready = tuple(
-        replace(policy, model=models[policy.model]) if isinstance(policy.model, str) and not policy.knows else policy
-        for policy in chosen.policies
-    )
+    ready = with_models(chosen.policies, models)
     found = []
     for one in _replicates(chosen, ready, n_jobs):
         found.append(one)

@@ -27,7 +27,10 @@ BESIDE = {
     "taken at the first offer, %": ("first_offer_accepted", 32.0, "2007–2017"),
     "transplants per 100 patient-years in status 1": ("status 1", 2226.0, "2023"),
     "transplants per 100 patient-years in status 2": ("status 2", 1088.0, "2023"),
+    "listed in status 4: days to transplant, median": ("waiting_days_median", 67.0, "2018–2022"),
+    "listed in status 4: transplanted, %": ("transplanted_of_listed", 62.0, "2018–2022, some of them still waiting"),
 }
+FOUR = ("us_status", "status when listed", "status 4")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,7 +89,7 @@ def steady_state(
     --------
     >>> check = steady_state({"world": {"scale": 0.02}}, years=1, replicates=2, n_jobs=1)
     >>> len(check.table), check.table["figure"].iloc[1]
-    (9, 'transplanted a year')
+    (11, 'transplanted a year')
     """
     chosen: Config = as_config(config)
     if replicates is None and config is None:
@@ -96,8 +99,11 @@ def steady_state(
     rows = []
     for figures, promised in ((FIGURES, True), (BESIDE, False)):
         for figure, (measure, published, source) in figures.items():
-            if measure in measured.index:
-                found = measured.loc[measure] * (100 if "%" in figure else 1)
+            percent = 100 if "%" in figure else 1
+            if "status 4" in figure:
+                found = result.by_group.loc[(*FOUR, measure)] * percent
+            elif measure in measured.index:
+                found = measured.loc[measure] * percent
             else:
                 rate = result.transplants_by_status.loc["us_status", measure]
                 found = pd.Series({"value": rate, "low": float("nan"), "high": float("nan")})

@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 from scipy import linalg
 
-from ._world import STATUSES, World
+from ._world import INACTIVE, World
 
-DIED, LEFT = 6, 7  # where a path ends, beside the six statuses
+N_STATES = INACTIVE + 1  # the six statuses, and being inactive
+DIED, LEFT = N_STATES, N_STATES + 1  # where a path ends
 # feature: (typical value, spread, effect on the log death rate, logarithm first); the sum is scaled to `frailty`
 FRAILTY = {
     "creatinine": (0.26, 0.36, 0.5, True),
@@ -42,7 +43,7 @@ class Paths:
     Attributes
     ----------
     candidate, time, state : arrays
-        Whose change, when, and to which status (0 to 5), or `DIED`, or `LEFT`.
+        Whose change, when, and to which status (0 to 5), or `INACTIVE`, `DIED` or `LEFT`.
     first : array, shape (candidates,)
         Status when listed.
     """
@@ -58,7 +59,7 @@ def draw_paths(
 ) -> Paths:
     """Draw every candidate's path from listing until death, leaving or the end; none knows of any policy."""
     changes, deaths = np.array(world.status_changes), np.array(world.death_rates)
-    rates = np.concatenate([changes, np.zeros((6, 1)), np.array(world.leaving_rates)[:, None]], axis=1)
+    rates = np.column_stack([changes, np.zeros(N_STATES), np.array(world.leaving_rates)])
     who, state, now = np.arange(len(first)), first.copy(), listed.astype(float)
     found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     while len(who):
@@ -82,23 +83,23 @@ def draw_paths(
 
 
 def life_without(frail: np.ndarray, world: World) -> np.ndarray:
-    """E[min(T, τ)] without a transplant, by frailty and current status: (n, 6).
+    """E[min(T, τ)] without a transplant, by frailty and current status (the last: inactive): (n, 7).
 
     Who leaves the list lives on by the same rates. With Q the changes of status less f times the death rates,
     life from status s is the s-th entry of ∫₀^τ e^{Qt} 1 dt; it is smooth in log f, and interpolated in it.
     """
     if not len(frail):
-        return np.zeros((0, 6))
+        return np.zeros((0, N_STATES))
     log = np.log(frail)
     grid = np.linspace(log.min(), log.max() + 1e-9, 1 if np.ptp(log) == 0 else 60)
     table = np.array([_life_of(np.exp(each), world) for each in grid])
-    return np.column_stack([np.interp(log, grid, table[:, status]) for status in range(len(STATUSES))])
+    return np.column_stack([np.interp(log, grid, table[:, status]) for status in range(N_STATES)])
 
 
 def _life_of(factor: float, world: World) -> np.ndarray:
     changes = np.array(world.status_changes)
     generator = changes - np.diag(changes.sum(axis=1) + factor * np.array(world.death_rates))
     # the integral is the upper right block of the exponential of the generator bordered by ones
-    bordered = np.zeros((7, 7))
-    bordered[:6, :6], bordered[:6, 6] = generator, 1.0
-    return linalg.expm(bordered * world.tau)[:6, 6]
+    bordered = np.zeros((N_STATES + 1, N_STATES + 1))
+    bordered[:-1, :-1], bordered[:-1, -1] = generator, 1.0
+    return linalg.expm(bordered * world.tau)[:-1, -1]

@@ -10,16 +10,20 @@ from typing import Any
 import numpy as np
 
 STATUSES = tuple(f"status {number}" for number in range(1, 7))  # the six of US policy, most urgent first
+INACTIVE = 6  # beside them: on the list, and offered nothing
 Six = tuple[float, float, float, float, float, float]
+Seven = tuple[float, float, float, float, float, float, float]
 
-# Calibrated (docs/simulation.md): a year's chance, as a rate, to go from the status of the row to that of the column.
-CHANGES: tuple[Six, ...] = (
-    (0.00, 1.00, 0.20, 0.30, 0.00, 0.00),
-    (0.80, 0.00, 0.40, 0.50, 0.00, 0.05),
-    (0.20, 0.90, 0.00, 0.50, 0.00, 0.05),
-    (0.05, 0.30, 0.20, 0.00, 0.02, 0.10),
-    (0.03, 0.20, 0.10, 0.40, 0.00, 0.20),
-    (0.03, 0.15, 0.10, 0.35, 0.01, 0.00),
+# Calibrated (docs/simulation.md): a year's chance, as a rate, to go from the status of the row to that of the column;
+# the last of both is being inactive.
+CHANGES: tuple[Seven, ...] = (
+    (0.00, 1.00, 0.20, 0.30, 0.00, 0.00, 0.50),
+    (0.80, 0.00, 0.40, 0.50, 0.00, 0.05, 0.50),
+    (0.20, 0.90, 0.00, 0.50, 0.00, 0.05, 0.80),
+    (0.05, 0.30, 0.20, 0.00, 0.02, 0.10, 2.50),
+    (0.03, 0.20, 0.10, 0.40, 0.00, 0.20, 2.00),
+    (0.03, 0.15, 0.10, 0.35, 0.01, 0.00, 1.20),
+    (0.02, 0.05, 0.05, 0.40, 0.02, 0.15, 0.00),
 )
 # Calibrated: the registry's findings are those at transplant; in which status who has them (row) is first listed.
 LISTED_IN: tuple[Six, ...] = (
@@ -47,10 +51,11 @@ class World:
         New candidates, and hearts offered; both arrive at random (Poisson).
     waiting_at_start, burn_in_years : int, float
         Who waits when the burn-in begins; after it, under the US rules, all policies start from the same list.
-    death_rates, leaving_rates : six floats
-        Of dying on the list, and of leaving it for another reason, by status.
-    status_changes : six rows of six floats
-        Rates of going from one status (row) to another (column).
+    death_rates, leaving_rates : seven floats
+        Of dying on the list, and of leaving it for another reason, by status; the last while inactive.
+    status_changes : seven rows of seven floats
+        Rates of going from one status (row) to another (column); the last is being inactive: on the list, and offered
+        nothing.
     listed_in : six rows of six floats
         In which status (column) a candidate with the findings of a status (row) is listed.
     frailty : float
@@ -85,16 +90,16 @@ class World:
     year: float = 2022.5
     law: str = "registry"
     listed_per_year: float = 4446.0
-    donors_per_year: float = 4170.0
-    waiting_at_start: int = 3000
+    donors_per_year: float = 4300.0
+    waiting_at_start: int = 3600  # then some 3,000 stay: not all are of the blood groups that wait long
     burn_in_years: float = 3.0
-    death_rates: Six = (1.70, 0.44, 0.17, 0.053, 0.06, 0.037)
-    leaving_rates: Six = (0.50, 0.30, 0.20, 0.17, 0.20, 0.15)
-    status_changes: tuple[Six, ...] = CHANGES
+    death_rates: Seven = (1.70, 0.44, 0.17, 0.05, 0.06, 0.035, 0.07)
+    leaving_rates: Seven = (0.50, 0.30, 0.20, 0.05, 0.10, 0.05, 0.32)
+    status_changes: tuple[Seven, ...] = CHANGES
     listed_in: tuple[Six, ...] = LISTED_IN
     frailty: float = 0.5
-    suitable: float = 0.13
-    acceptance: Six = (-0.2, -1.2, -1.3, -1.4, -1.6, -1.6)
+    suitable: float = 0.12
+    acceptance: Six = (-0.8, -1.9, -1.6, -1.3, -1.5, -1.7)
     quality: float = 2.0
     most_offers: int = 50
     reach_nm: float = 1500.0
@@ -132,9 +137,9 @@ LIMITS: dict[str, tuple[float, float, str]] = {
     "donors_per_year": (0, 1e6, "number"),
     "waiting_at_start": (0, 1_000_000, "whole"),
     "burn_in_years": (0, 100, "number"),
-    "death_rates": (0, 1000, "six"),
-    "leaving_rates": (0, 1000, "six"),
-    "status_changes": (0, 1000, "six rows"),
+    "death_rates": (0, 1000, "seven"),
+    "leaving_rates": (0, 1000, "seven"),
+    "status_changes": (0, 1000, "seven rows"),
     "listed_in": (0, 1, "six rows"),
     "frailty": (0, 3, "number"),
     "suitable": (0, 1, "number"),
@@ -162,13 +167,14 @@ def _checked(name: str, value: Any) -> Any:
         return float(checked_number(name, value, low, high))
     if kind == "whole":
         return int(checked_number(name, value, low, high, whole=True))
-    if kind == "six rows":
-        rows = _sequence(name, value, 6, "six rows")
+    if kind in ("six rows", "seven rows"):
+        size = 6 if kind == "six rows" else 7
+        rows = _sequence(name, value, size, kind)
         return tuple(
             tuple(float(checked_number(f"row {number} of {name}", each, low, high)) for each in row)
-            for number, row in enumerate((_sequence(f"{name}, row {n}", row, 6) for n, row in enumerate(rows, 1)), 1)
+            for number, row in enumerate((_sequence(f"{name}, row {n}", row, size) for n, row in enumerate(rows, 1)), 1)
         )
-    values = _sequence(name, value, {"six": 6, "two or none": 2}.get(kind))
+    values = _sequence(name, value, {"six": 6, "seven": 7, "two or none": 2}.get(kind))
     return tuple(float(checked_number(name, each, low, high)) for each in values)
 
 

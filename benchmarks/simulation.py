@@ -1,0 +1,96 @@
+"""What a policy-year of the simulator costs, and what common random numbers save.
+
+`python benchmarks/simulation.py speed` prints processor time by part, at US size, on one thread.
+`python benchmarks/simulation.py common` prints the width of the interval of each paired difference with common random
+numbers over its width with streams of its own for each policy. Both tables stand in docs/simulation.md.
+"""
+
+import os
+
+for library in ("OPENBLAS", "OMP", "MKL"):
+    os.environ[f"{library}_NUM_THREADS"] = "1"
+
+import argparse
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from lifeyears.simulation import Config, World, simulate
+from lifeyears.simulation._measures import measure
+from lifeyears.simulation._people import draw_people
+from lifeyears.simulation._policies import as_policies
+from lifeyears.simulation._replicate import US, _order, _tables, run_policy, warmed_up
+from lifeyears.simulation._scores import fit_models, with_models
+
+COMPARED = {
+    "life_years_gained": "life-years gained, a year",
+    "transplants_per_year": "transplants a year",
+    "life_years_per_transplant": "life-years a transplant",
+    "waitlist_deaths_per_year": "deaths on the list a year",
+    "waitlist_deaths_per_100_patient_years": "deaths per 100 patient-years",
+    "life_years_gained_per_transplant": "life-years gained, for one transplant",
+}
+
+
+def seconds(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Processor time of a call, and what it returned."""
+    start = time.process_time()
+    found = work()
+    return time.process_time() - start, found
+
+
+def speed(years: float, rows: int) -> pd.DataFrame:
+    """Processor seconds a policy-year (of the list), a year (of scoring), or a replicate."""
+    world, policies = World(), as_policies()
+    ready = with_models(policies, fit_models(policies, world, rows, 0, lambda message: None))
+    warmed_up(draw_people(world.scaled(0.02), 0.5, np.random.SeedSequence(0)), world)  # compile
+    drawing, people = seconds(lambda: draw_people(world, years, np.random.SeedSequence(1)))
+    burn_in, start = seconds(lambda: warmed_up(people, world))
+    scoring, tables = seconds(lambda: _tables(people, start, ready, world))
+    table = {
+        "drawing people, a replicate": drawing,
+        "burn-in, a replicate": burn_in,
+        "scoring by two models, a year": scoring / years,
+    }
+    for policy in ready:
+        order = US if policy.order == "status" else _order(policy, people, tables, world)
+        run_policy(people, start, world, order)
+        listing, end = seconds(lambda order=order: run_policy(people, start, world, order))  # type: ignore[misc]
+        table[f"the list under {policy.name}, a year"] = listing / years
+    measuring, _ = seconds(lambda: measure(people, end, world, years))
+    table["measuring, a year"] = measuring / years
+    return pd.DataFrame({"seconds": table}).rename_axis("work")
+
+
+def common(years: float, replicates: int, jobs: int, scale: float) -> pd.DataFrame:
+    """Interval widths with common random numbers over those without, by measure and policy."""
+    widths = {}
+    for shared in (True, False):
+        world = World().scaled(scale)
+        config = Config(world=world, years=years, replicates=replicates, common_random_numbers=shared)
+        found = simulate(["us_status", "first_come", "uniform", "oracle"], config=config, n_jobs=jobs).differences
+        widths[shared] = (found["high"] - found["low"]).unstack("policy")
+    ratio = widths[True] / widths[False]
+    return ratio.loc[list(COMPARED), ["first_come", "uniform", "oracle"]].rename(COMPARED)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["speed", "common"])
+    parser.add_argument("--years", type=float, help="4 for speed, 5 for common, unless given")
+    parser.add_argument("--replicates", type=int, default=16)
+    parser.add_argument("--rows", type=int, default=40_000, help="of the registry that the models are fitted on")
+    parser.add_argument("--scale", type=float, default=1.0, help="of the US list, for common")
+    parser.add_argument("--jobs", type=int, default=2)
+    given = parser.parse_args()
+    if given.what == "speed":
+        print(speed(given.years or 4.0, given.rows).round(3).to_string())
+    else:
+        print(common(given.years or 5.0, given.replicates, given.jobs, given.scale).round(2).to_string())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,354 @@
+// Match run: candidates of one organ, ranked, with reasons, curves, chances and the bound.
+
+import { by, el, call, show, say, number, percent, signed, words, csv, copy, download, readCsv } from "./page.js";
+import { bars, chance, curves, interval, slopes } from "./charts.js";
+
+const SHOWN = 60, PLACES = 12;
+const state = { models: [], described: {}, sample: null, rows: null, labels: [], lines: null, from: "", donor: {}, ranked: {}, shown: SHOWN, one: null, seen: new Map(), turn: 0 };
+
+const described = async (name) => (state.described[name] ??= await call(`/api/model?model=${encodeURIComponent(name)}`));
+const chosen = () => by("model").value;
+const main = () => state.described[chosen()];
+const unit = () => main().card.data.unit;
+const k = () => Number(by("k").value);
+
+export async function begin() {
+  try {
+    const first = await call("/api/model");
+    state.models = first.models;
+    state.described[first.model] = first;
+    for (const one of first.models) {
+      by("model").append(el("option", { value: one.model }, one.name));
+      by("other").append(el("option", { value: one.model }, one.name));
+    }
+    by("model").value = first.model;
+    showModel();
+    wire();
+  } catch (error) {
+    show("match-error", error.message);
+  }
+}
+
+function wire() {
+  by("load-sample").addEventListener("click", loadSample);
+  by("upload").addEventListener("change", () => by("upload").files.length && upload(by("upload").files[0]));
+  document.querySelector("label[for=upload]").addEventListener("keydown", (event) => { if (event.key === "Enter") by("upload").click(); });
+  by("model").addEventListener("change", async () => { await described(chosen()); showModel(); rank(); });
+  by("other").addEventListener("change", rank);
+  by("join").addEventListener("change", rank);
+  by("k").addEventListener("input", showChances);
+  by("donor").addEventListener("change", () => pickDonor(Number(by("donor").value), {}));
+  by("donor-form").addEventListener("submit", (event) => { event.preventDefault(); pickDonor(Number(by("donor").value || 0), filledIn()); });
+  by("more").addEventListener("click", () => { state.shown += 400; showTable(); });
+  by("copy-ranked").addEventListener("click", () => copy(rankedCsv()));
+  by("save-ranked").addEventListener("click", () => download("ranked.csv", rankedCsv()));
+  by("copy-movers").addEventListener("click", () => copy(moversCsv()));
+  by("save-movers").addEventListener("click", () => download("movers.csv", moversCsv()));
+  by("save-person").addEventListener("click", () => download(`candidate-${state.one + 1}.csv`, personCsv()));
+}
+
+function showModel() {
+  const { card, schema } = main();
+  by("match-estimates").textContent = `${card.estimates} No forecast for one patient.`;
+  const facts = [["Data", `${card.data.name}${card.data.simulated ? " (simulated)" : ""}`], ["Rows", card.data.rows.toLocaleString("en")],
+    ["Events", `${card.data.events.toLocaleString("en")} (${number(card.data.censored_percent, 0)}% censored)`], ["Horizon", `${number(card.horizon.tau, 1)} ${card.data.unit}`]];
+  const metrics = card.metrics;
+  if (metrics) {
+    const range = (one, digits) => `${number(one.value, digits)} (${number(one.low, digits)} to ${number(one.high, digits)})`;
+    facts.push(["C-index", range(metrics.c_index, 3)], ["Top pick", `${range(metrics.years_per_allocation, 1)} ${card.data.unit}`], ["By lot", `${range(metrics.years_by_lot, 1)} ${card.data.unit}`]);
+  }
+  by("card").replaceChildren(
+    el("dl", {}, facts.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])),
+    el("p", { class: "hint" }, card.horizon.reading), el("ul", {}, card.limits.map((limit) => el("li", {}, limit))),
+    el("button", { type: "button", onclick: () => download("columns.csv", csv(["name", "kind", "role", "low", "high", "categories"], schema.columns.map((one) => [one.name, one.kind, one.role, one.low, one.high, (one.categories || []).join(" | ")]))) }, "Columns as CSV"));
+  by("donor-card").hidden = schema.donor.length === 0;
+  showDonorFields();
+}
+
+function showDonorFields() {
+  const columns = main().schema.columns.filter((column) => column.role === "donor");
+  by("donor-fields").replaceChildren(...columns.map((column) => {
+    const id = `donor-${column.name}`, value = state.donor[column.name];
+    const label = el("label", { for: id }, words(column.name.replace(/^donor_/, "")));
+    if (column.kind === "category") {
+      const select = el("select", { id, name: column.name }, el("option", { value: "" }, "not known"), column.categories.map((one) => el("option", { value: one }, one)));
+      select.value = value ?? "";
+      return el("div", {}, label, select);
+    }
+    const range = column.low === undefined ? "" : `${column.low} to ${column.high}`;
+    return el("div", {}, label, el("input", { id, name: column.name, type: "text", inputmode: "decimal", placeholder: range, value: value ?? "" }));
+  }));
+}
+
+function filledIn() {
+  const found = {};
+  for (const column of main().schema.columns.filter((one) => one.role === "donor")) {
+    const text = by(`donor-${column.name}`).value.trim();
+    found[column.name] = text === "" ? null : column.kind === "number" && Number.isFinite(Number(text)) ? Number(text) : text;
+  }
+  return found;
+}
+
+const donorWords = (donor, i) => [`Donor ${i + 1}`, donor.donor_age !== undefined && donor.donor_age !== null ? `${donor.donor_age} years` : null, donor.donor_sex, donor.donor_blood_group ? `group ${donor.donor_blood_group}` : null].filter(Boolean).join(", ");
+
+async function loadSample() {
+  try {
+    show("match-error", "");
+    state.sample = await call(`/api/sample?model=${encodeURIComponent(chosen())}`);
+    by("donor").replaceChildren(...state.sample.donors.map((donor, i) => el("option", { value: i }, donorWords(donor, i))));
+    by("join").checked = true;
+    take(state.sample.candidates.map((row) => ({ ...row })), null, null, `Sample: ${state.sample.kind}.`);
+    state.donor = state.sample.donor;
+    showDonorFields();
+    await rank();
+  } catch (error) {
+    show("match-error", error.message);
+  }
+}
+
+async function pickDonor(which, changes) {
+  try {
+    show("match-error", "");
+    if (!state.sample) state.sample = await call(`/api/sample?model=${encodeURIComponent(chosen())}`);
+    const found = await call("/api/sample", { donor: which, changes, model: chosen() });
+    state.donor = found.donor;
+    if (!state.lines && state.rows) take(found.candidates, null, null, `Sample: ${state.sample.kind}.`);
+    by("join").checked = true;
+    showDonorFields();
+    if (state.rows) await rank();
+    else say("The donor will be used for the candidates you load.");
+  } catch (error) {
+    show("match-error", error.message);
+  }
+}
+
+function take(rows, labels, lines, from) {
+  Object.assign(state, { rows, labels, lines, from, shown: SHOWN, one: null, ranked: {} });
+  state.seen.clear();
+  by("source").textContent = `${rows.length.toLocaleString("en")} candidates. ${from}`;
+}
+
+async function upload(file) {
+  show("match-error", "");
+  by("match-results").hidden = true;
+  by("match-empty").hidden = false;
+  try {
+    if (file.size > 30e6) throw new Error("The file is larger than 30 MB: send fewer candidates at once.");
+    const { names, rows, lines } = readCsv(decoded(await file.arrayBuffer()));
+    const columns = new Map(main().schema.columns.map((column) => [column.name, column]));
+    const missing = /^(|\.|\?|NA|N\/A|NaN|nan|NULL|null|<NA>)$/;
+    const made = rows.map((cells) => {
+      const row = {};
+      names.forEach((name, j) => {
+        const column = columns.get(name), text = cells[j].trim();
+        if (!column) return;
+        if (missing.test(text)) row[name] = null;
+        else row[name] = column.kind === "number" && text !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
+      });
+      return row;
+    });
+    const id = names.findIndex((name) => !columns.has(name) && /^(id|name|patient.*|candidate.*|.*_id)$/i.test(name));
+    by("join").checked = !main().schema.donor.some((name) => names.includes(name)) && Object.keys(state.donor).length > 0;
+    take(made, id >= 0 ? rows.map((cells) => cells[id]) : null, lines, `From ${file.name}.`);
+    await rank();
+  } catch (error) {
+    show("match-error", error.message);
+  } finally {
+    by("upload").value = "";
+  }
+}
+
+function decoded(bytes) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder("windows-1252").decode(bytes);
+  }
+}
+
+const label = (row) => state.labels?.[row] || `Candidate ${row + 1}`;
+
+function request(model, rows = state.rows) {
+  const content = { candidates: rows, model };
+  if (by("join").checked && Object.keys(state.donor).length) content.donor = state.donor;
+  return content;
+}
+
+async function rank() {
+  if (!state.rows) return;
+  const turn = ++state.turn;
+  show("match-error", "");
+  state.seen.clear();
+  try {
+    const found = {};
+    for (const model of [chosen(), by("other").value].filter((one, i, all) => one && all.indexOf(one) === i)) {
+      await described(model);
+      found[model] = await call("/api/rank", { ...request(model), k: Math.max(1, k()) });
+    }
+    if (turn !== state.turn) return;
+    state.ranked = found;
+    by("k").max = Math.min(20, state.rows.length);
+    by("match-empty").hidden = true;
+    by("match-results").hidden = false;
+    showChances();
+    showMovers();
+    point(found[chosen()].ranked[0].row);
+  } catch (error) {
+    by("match-results").hidden = true;
+    by("match-empty").hidden = false;
+    show("match-error", problem(error));
+  }
+}
+
+/** The message with the row as people count it, and the line of their file. */
+function problem(error) {
+  if (error.row === undefined) return error.column ? `Column ${error.column}: ${error.message.replace(/^.*?column [^:]*: /, "")}` : error.message;
+  const line = state.lines ? ` (line ${state.lines[error.row]} of the file)` : "";
+  return `Row ${error.row + 1}${line}, column ${error.column}: ${error.message.replace(/^candidates\[\d+\](, column [^:]*)?: /, "")}`;
+}
+
+/** Algorithm 1: rank i ≤ k is drawn with w_i / W_k, w_i = 1/log2(i + 1); equals share. */
+export function chances(years, places) {
+  const most = Math.min(places, years.length), weights = years.map((_, i) => (i < most ? 1 / Math.log2(i + 2) : 0));
+  const total = weights.reduce((sum, one) => sum + one, 0), found = weights.map((one) => one / total);
+  for (let i = 0; i < years.length;) {
+    let j = i + 1;
+    while (j < years.length && years[j] === years[i]) j++;
+    const shared = found.slice(i, j).reduce((sum, one) => sum + one, 0) / (j - i);
+    found.fill(shared, i, j);
+    i = j;
+  }
+  return found;
+}
+
+function showChances() {
+  const { ranked } = state.ranked[chosen()], card = main().card, among = k();
+  const shares = chances(ranked.map((row) => row.years), among);
+  ranked.forEach((row, i) => { row.probability = shares[i]; });
+  by("k-shown").textContent = among;
+  const expected = ranked.reduce((sum, row) => sum + row.probability * row.years, 0);
+  const bound = card.bounds.find((one) => one.k === among);
+  by("k-words").textContent = among === 1
+    ? "The first gets the organ."
+    : `The organ goes to one of the first ${among}, the first with a chance of ${percent(ranked[0].probability, 0)}, the last of them with ${percent(shares[among - 1] ?? 0, 0)}.`;
+  if (bound) by("k-words").textContent += ` Plug-in bound: the draw gains at least ${percent(bound.bound, 0)} (${percent(bound.low, 0)} to ${percent(bound.high, 0)}) of what the best choice would, if NDCG@${among} is ${number(bound.ndcg, 2)}, as estimated on held-out rows; an estimate of a guarantee, not a guarantee.`;
+  const tile = (value, text) => el("div", { class: "tile" }, el("b", {}, value), el("span", {}, text));
+  by("tiles").replaceChildren(
+    tile(ranked.length.toLocaleString("en"), "candidates"),
+    tile(`${number(ranked[0].years, 1)} ${unit()}`, `expected for ${label(ranked[0].row)}`),
+    tile(`${number(expected, 1)} ${unit()}`, `expected of the draw, k = ${among}`),
+    bound ? tile(percent(bound.bound, 0), `plug-in bound (${percent(bound.low, 0)} to ${percent(bound.high, 0)})`)
+      : tile("–", "plug-in bound: not on the card for this k"));
+  showTable();
+}
+
+const places = (model) => new Map((state.ranked[model]?.ranked || []).map((row) => [row.row, row]));
+
+function showTable() {
+  const found = state.ranked[chosen()], { ranked } = found, other = by("other").value;
+  const beside = other && other !== chosen() ? places(other) : null;
+  const least = Math.min(...ranked.map((row) => row.low ?? row.years)), most = Math.max(...ranked.map((row) => row.high ?? row.years));
+  const top = Math.max(...ranked.map((row) => row.probability));
+  const table = by("ranked");
+  table.tHead.replaceChildren(el("tr", {}, el("th", { class: "n", scope: "col" }, "Rank"), el("th", { scope: "col" }, `Candidate, and why (${unit()})`), el("th", { class: "n", scope: "col" }, `Expected ${unit()}`),
+    el("th", { scope: "col", class: "wideonly" }, "95% interval"), el("th", { scope: "col" }, "Chance"), beside ? el("th", { class: "n", scope: "col" }, "Beside it") : null));
+  table.tBodies[0].replaceChildren(...ranked.slice(0, state.shown).map((row) => {
+    const reasons = row.reasons.slice(0, 3).flatMap((one, i) => [i ? ", " : "", `${words(one.feature)} `, el("span", { class: one.years >= 0 ? "plus" : "minus" }, signed(one.years, 1))]);
+    const cells = [el("td", { class: "n" }, String(row.rank)), el("td", {}, label(row.row), el("span", { class: "why" }, reasons)), el("td", { class: "n" }, number(row.years, 1)),
+      el("td", { class: "wideonly", title: row.low === undefined ? null : `${number(row.low, 1)} to ${number(row.high, 1)}` }, interval(row.low, row.years, row.high, least, most)),
+      el("td", { class: "close" }, chance(row.probability, top), " ", row.probability ? percent(row.probability, 0) : "–")];
+    if (beside) cells.push(el("td", { class: "n" }, moved(row.rank, beside.get(row.row).rank)));
+    const line = el("tr", { tabindex: row.rank === 1 ? "0" : "-1", "data-row": row.row, class: row.probability > 0 ? "drawn" : null, "aria-selected": row.row === state.one ? "true" : "false" }, cells);
+    line.addEventListener("mouseenter", () => point(row.row));
+    line.addEventListener("focus", () => point(row.row));
+    line.addEventListener("click", () => point(row.row));
+    line.addEventListener("keydown", arrows);
+    return line;
+  }));
+  by("more").hidden = ranked.length <= state.shown;
+  const outside = Object.keys(found.outside);
+  by("ranked-notes").textContent = ["Intervals: of the mean of held-out people with like predictions; not a range for one person. Marked rows can be drawn by Algorithm 1.",
+    outside.length ? `Far from what training saw, so extrapolated: ${outside.slice(0, 6).map(words).join(", ")}${outside.length > 6 ? ` and ${outside.length - 6} more` : ""}.` : ""].join(" ");
+}
+
+const moved = (here, there) => there < here ? el("span", { class: "up" }, `${there} ▲`) : there > here ? el("span", { class: "down" }, `${there} ▼`) : el("span", { class: "same" }, `${there} =`);
+
+function arrows(event) {
+  const go = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling", Home: "first", End: "last" }[event.key];
+  if (!go) return;
+  event.preventDefault();
+  const body = event.currentTarget.parentElement;
+  const next = go === "first" ? body.firstElementChild : go === "last" ? body.lastElementChild : event.currentTarget[go];
+  if (!next) return;
+  event.currentTarget.tabIndex = -1;
+  next.tabIndex = 0;
+  next.focus();
+}
+
+let soon;
+function point(row) {
+  if (state.one === row && state.seen.has(row)) return;
+  state.one = row;
+  for (const line of by("ranked").tBodies[0].rows) line.setAttribute("aria-selected", String(Number(line.dataset.row) === row));
+  clearTimeout(soon);
+  soon = setTimeout(() => explain(row), 110);
+}
+
+async function explain(row) {
+  const turn = state.turn;
+  try {
+    if (!state.seen.has(row)) {
+      const found = {};
+      for (const model of Object.keys(state.ranked)) found[model] = await call("/api/explain", request(model, [state.rows[row]]));
+      if (turn !== state.turn) return;
+      state.seen.set(row, found);
+    }
+    if (state.one === row) showPerson(row);
+  } catch (error) {
+    by("person-hint").textContent = error.message;
+  }
+}
+
+function showPerson(row) {
+  const found = state.seen.get(row), models = Object.keys(found), one = found[chosen()].explained[0];
+  const name = (model) => state.models.find((each) => each.model === model).name;
+  by("person-title").textContent = label(row);
+  const range = one.low === undefined ? "" : ` (${number(one.low, 1)} to ${number(one.high, 1)} for people like this)`;
+  by("person-hint").textContent = `${number(one.years, 1)} ${unit()} expected${range}; ${number(one.typical, 1)} for anybody. Survival curve${models.length > 1 ? `: ${name(models[0])} solid, ${name(models[1])} dashed` : ""}.`;
+  by("curve").replaceChildren(curves(models.map((model, i) => ({ name: name(model), times: found[model].times, survival: found[model].explained[0].survival, colour: i, dash: i > 0 })), unit(), `Survival curve of ${label(row)}`));
+  const reasons = one.reasons.slice(0, 8), rest = one.reasons.slice(8).reduce((sum, each) => sum + each.years, 0);
+  by("reasons-title").hidden = false;
+  by("reasons").replaceChildren(bars([...reasons.map((each) => ({ name: words(each.feature), value: each.years })), { name: "all others", value: rest }], (value) => signed(value, 2), `Contributions of features for ${label(row)}`));
+  by("save-person").hidden = false;
+}
+
+function personCsv() {
+  const found = state.seen.get(state.one), one = found[chosen()].explained[0];
+  const curve = found[chosen()].times.map((time, i) => ["survival", time, one.survival[i]]);
+  return csv(["what", "name", "value"], [["years", "", one.years], ["typical", "", one.typical], ...one.reasons.map((each) => ["reason", each.feature, each.years]), ...curve]);
+}
+
+function showMovers() {
+  const other = by("other").value, card = by("movers-card");
+  card.hidden = !other || other === chosen() || !state.ranked[other];
+  if (card.hidden) return;
+  const name = (model) => state.models.find((each) => each.model === model).name;
+  const rows = movers(), top = Math.min(PLACES, rows.length), at = k();
+  const out = rows.filter((row) => row.from <= at && row.to > at).length;
+  by("movers-words").textContent = `Of the first ${Math.min(at, rows.length)} by ${name(chosen())}, ${out} are not among the first ${Math.min(at, rows.length)} by ${name(other)}.`;
+  by("movers-chart").replaceChildren(slopes(rows.filter((row) => row.from <= top || row.to <= top).map((row) => ({ ...row, name: label(row.row) })), name(chosen()), name(other), top));
+  const table = by("movers");
+  table.tHead.replaceChildren(el("tr", {}, ["Candidate", name(chosen()), name(other), "Places", `${unit()} here`, `${unit()} there`].map((text, i) => el("th", { class: i ? "n" : null, scope: "col" }, text))));
+  const furthest = [...rows].sort((a, b) => Math.abs(b.to - b.from) - Math.abs(a.to - a.from)).slice(0, 10);
+  table.tBodies[0].replaceChildren(...furthest.map((row) => el("tr", {}, el("td", {}, label(row.row)), el("td", { class: "n" }, String(row.from)), el("td", { class: "n" }, String(row.to)),
+    el("td", { class: "n" }, signed(row.from - row.to, 0)), el("td", { class: "n" }, number(row.years, 1)), el("td", { class: "n" }, number(row.there, 1)))));
+}
+
+function movers() {
+  const there = places(by("other").value);
+  return state.ranked[chosen()].ranked.map((row) => ({ row: row.row, from: row.rank, to: there.get(row.row).rank, years: row.years, there: there.get(row.row).years }));
+}
+
+const moversCsv = () => csv(["candidate", "row", "rank", "other_rank", "years", "other_years"], movers().map((one) => [label(one.row), one.row, one.from, one.to, one.years, one.there]));
+const rankedCsv = () => csv(["rank", "candidate", "row", "years", "low", "high", "probability", "reasons"],
+  state.ranked[chosen()].ranked.map((row) => [row.rank, label(row.row), row.row, row.years, row.low, row.high, row.probability, row.reasons.map((one) => `${one.feature} ${one.years >= 0 ? "+" : ""}${one.years.toFixed(2)}`).join("; ")]));

@@ -1,0 +1,84 @@
+"""`lifeyears rank`: the candidates of one organ, best first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+def command(
+    model: Annotated[Path, typer.Argument(help="A folder that `lifeyears fit` wrote.")],
+    candidates: Annotated[Path, typer.Argument(help="A table with one row a candidate.")],
+    out: Annotated[Path, typer.Option(help="Folder for ranked.csv.")],
+    donor: Annotated[Path | None, typer.Option(help="A JSON file: the donor's columns and values.")] = None,
+    k: Annotated[int, typer.Option(help="Places among which Algorithm 1 draws.", min=1)] = 5,
+    id: Annotated[str | None, typer.Option(help="A column of the table to carry along.")] = None,
+) -> None:
+    """Rank candidates by expected years, with intervals, Algorithm 1's chances and the reasons.
+
+    Example: lifeyears rank model waitlist.csv --donor donor.json --k 5 --out match
+    """
+    import os
+
+    from ..data._table_file import ReadingOptions, read_file_table
+    from ..matching import MatchModel, RowError
+    from ..simulation._output import checked_folder
+    from ._tables import show
+
+    folder = checked_folder(out)
+    loaded = MatchModel.load(model)
+    source = read_file_table(candidates, ReadingOptions())
+    if id is not None and id not in source.frame:
+        raise ValueError(f"--id names {id}; {source.label} has {', '.join(map(str, source.frame))}")
+    try:
+        table = loaded.schema.frame(source.frame, None if donor is None else _donor(donor, loaded.schema.names))
+    except RowError as error:
+        place = [source.label]
+        place += [] if error.row is None else [f"{source.row_word} {source.row_numbers[error.row]}"]
+        place += [] if error.column is None else [f"column {error.column}"]
+        raise ValueError(f"{', '.join(place)}: {error.problem}") from None
+    ranking = loaded.rank(table, k)
+    found = ranking.frame()
+    if id is not None:
+        found.insert(2, id, source.frame[id].to_numpy()[ranking.order])
+    marks = [year for year in (1.0, 5.0, 10.0) if year <= loaded.tau] or [loaded.tau / 2]
+    alive = loaded.ranker.predict_curves(table.frame(), marks).survival[ranking.order]
+    found[[f"alive_at_{mark:g}" for mark in marks]] = alive
+    folder.mkdir(parents=True, exist_ok=True)
+    beside = folder / ".ranked.csv.part"
+    found.to_csv(beside, index=False)  # repr: as many digits as the number has
+    os.replace(beside, folder / "ranked.csv")
+    unit = loaded.card["data"]["unit"]
+    show(found.head(10), title=f"{len(found):,} candidates by {loaded.name}: the first {min(10, len(found))}", digits=2)
+    print(f"years: expected {unit} within {loaded.tau:.4g}; low and high: of the mean of people with like predictions.")
+    outside = loaded.schema.outside(table)
+    if outside:
+        named = ", ".join(f"{column} ({many})" for column, many in list(outside.items())[:5])
+        print(f"Outside what training saw, so extrapolated: {named}{' and more' if len(outside) > 5 else ''}.")
+    print(loaded.card["use"])
+    print(f"All of them: {folder / 'ranked.csv'}")
+
+
+def _donor(path: Path, names: list[str]) -> dict[str, Any]:
+    """The donor's columns, each known to the model."""
+    import json
+
+    def refuse(text: str) -> Any:
+        raise ValueError(f"{path.name}: {text} is no number that can be used; write null where it is not known")
+
+    try:
+        found = json.loads(path.read_text(encoding="utf-8-sig"), parse_constant=refuse)
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(f"{path.name} is not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise ValueError(f'{path.name} must hold an object of columns and values, such as {{"donor_age": 34}}')
+    unknown = [name for name in found if name not in names]
+    if unknown:
+        from difflib import get_close_matches
+
+        close = get_close_matches(unknown[0], names, 1)
+        hint = f" (did you mean {close[0]}?)" if close else ""
+        raise ValueError(f"{path.name}: the model has no column {unknown[0]!r}{hint}")
+    return found

@@ -1,0 +1,139 @@
+"""The decision: which arm, by how much, what C-index would have cost, and what is guaranteed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..allocation import guarantee
+from ._statistics import corrected_half_width
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ._results import Run
+
+CEILING = "truth known"
+
+
+def answer(run: Run) -> dict[str, Any]:
+    """The arm with the most years, what it gains over the next best and over its base, and whether that is enough.
+
+    `alike` are the arms whose difference from the best one has an interval that holds 0.
+    """
+    years = models_of(run)
+    best = str(years["years"].idxmax())
+    found: dict[str, Any] = {"best": best, **dict(zip(("years", "low", "high"), run.years_of(best), strict=True))}
+    others = [arm for arm in years.index if arm != best]
+    found["next"] = _paired(run, best, str(years.loc[others, "years"].idxmax())) if others else None
+    base = f"{best.split(' ')[0]} standard"
+    found["base"] = _paired(run, best, base) if base in others else None
+    found["alike"] = [arm for arm in others if not run.gain(best, arm)[1] > 0]
+    return found
+
+
+def audit(run: Run) -> dict[str, Any]:
+    """The arm that C-index would have chosen, and what that costs."""
+    from scipy import stats
+
+    years = models_of(run)
+    best = str(years["years"].idxmax())
+    by_index = str(years["C-index"].idxmax()) if years["C-index"].notna().any() else best
+    enough = len(years) > 2 and years["C-index"].nunique() > 1 and years["years"].nunique() > 1
+    rho = float(stats.spearmanr(years["C-index"], years["years"], nan_policy="omit").statistic) if enough else None
+    return {
+        "by_c_index": by_index,
+        "same": by_index == best,
+        "cost": None if by_index == best else _paired(run, best, by_index),
+        "spearman": rho,
+        "bound_by": run.ndcg_judge,
+    }
+
+
+def _paired(run: Run, new: str, old: str) -> dict[str, Any]:
+    gain, low, high, p = run.gain(new, old)
+    return {"arm": old, "gain": gain, "low": low, "high": high, "p": p, "enough": bool(low > 0)}
+
+
+def models_of(run: Run) -> pd.DataFrame:
+    """Years by arm, the ceiling left out."""
+    years = run.years.assign(arm=lambda table: table["model"] + " " + table["framework"]).set_index("arm")
+    return years[years["model"] != "truth"]
+
+
+def audit_table(run: Run) -> pd.DataFrame:
+    """C-index against years, arm by arm: places by both, what each is short of the best, and the plug-in bound."""
+    import pandas as pd
+
+    years = models_of(run)
+    best, bounds = str(years["years"].idxmax()), bound_of(run)
+    places = years[["C-index", "years"]].rank(ascending=False, method="min", na_option="bottom").astype(int)
+    rows = []
+    for arm, row in years.iterrows():
+        short, low, high, p = run.gain(best, str(arm)) if arm != best else (0.0, np.nan, np.nan, np.nan)
+        known = run.values(str(arm), "C-index")
+        known = known[~np.isnan(known)]
+        rows.append(
+            {
+                "model": row["model"],
+                "framework": row["framework"],
+                "C-index": row["C-index"],
+                "C-index sd": known.std(ddof=1) if len(known) > 1 else np.nan,
+                "place by C-index": places.loc[arm, "C-index"],
+                **{name: row[name] for name in ("years", "low", "high")},
+                "place by years": places.loc[arm, "years"],
+                "short of best": short,
+                "short low": low,
+                "short high": high,
+                "p": p,
+                **dict(zip(("bound", "bound low", "bound high"), bounds[str(arm)], strict=True)),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def bound_of(run: Run) -> dict[str, tuple[float, float, float]]:
+    """Theorem 1: NDCG@k / W_k of the best utility, with the interval of NDCG put in; NaN where it is unknown."""
+    k = min(run.plan.k, run.waitlist)
+
+    def one(ndcg: float) -> float:
+        return float(guarantee(min(max(ndcg, 0.0), 1.0), k)) if ndcg == ndcg else float("nan")
+
+    return {arm: tuple(one(value) for value in run.ndcg_of(arm)) for arm in run.arms}  # type: ignore[misc]
+
+
+def room_table(run: Run) -> pd.DataFrame:
+    """How much of the room between a base model and the ceiling its ranker closes (simulated data only)."""
+    import pandas as pd
+
+    ceiling = run.years_of(CEILING)[0]
+    rows = []
+    for arm in run.arms:
+        model, framework = arm.split(" ")
+        if arm == CEILING:
+            continue
+        left, low, high, _ = run.gain(CEILING, arm)
+        row = {"model": model, "framework": framework, "years": run.years_of(arm)[0], "ceiling": ceiling}
+        row |= {"room left": left, "room low": low, "room high": high}
+        if framework != "standard":
+            row |= dict(zip(("closed", "closed low", "closed high"), _closed(run, arm), strict=True))
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _closed(run: Run, arm: str) -> tuple[float, float, float]:
+    """(ranker − base) / (ceiling − base); the error of a ratio of means is that of gain − share·room (delta method)."""
+    base = f"{arm.split(' ')[0]} standard"
+    if run.by_folds:
+        new, old, top = (run.values(name, f"{run.judge} value") for name in (arm, base, CEILING))
+        gain, room = new - old, top - old
+        share = gain.mean() / room.mean() if room.mean() > 0 else np.nan
+        half = corrected_half_width(gain - share * room, run.plan.folds) / room.mean()
+    else:
+        table = run.pooled.values["value"]
+        new, old, top = (run.pooled.resamples[:, list(table.index).index(name)] for name in (arm, base, CEILING))
+        width = table[CEILING] - table[base]
+        share = (table[arm] - table[base]) / width if width > 0 else np.nan
+        half = np.quantile(np.abs((new - old) - share * (top - old)), 0.95) / width
+    return float(share), float(share - half), float(share + half)

@@ -1,0 +1,239 @@
+"""A model card: what a model is, what it was trained on, how good it is on rows it had not seen, and its limits.
+
+It holds counts, shares, quantiles and metrics; no row of a patient, and nothing that fewer than ten patients stand
+behind.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._version import __version__
+from ..allocation import guarantee
+from ..data import cohort_summary
+from ..experiments._subgroups import subgroup_table
+from ..metrics import compare, concordance_index
+from ..models import Cox
+from ..relevance import ExpectedYears, check_positivity, cross_fit
+from ._schema import FEWEST, Schema
+
+if TYPE_CHECKING:
+    from ..data import Dataset
+    from ..outcome import Outcome
+
+FORMAT, VERSION = "lifeyears card", 1
+RESEARCH_ONLY = "Research use only. Not a medical device, and no forecast for a patient."
+MOST_K = 20
+WAITLIST, ROWS_A_PLACE = 256, 40  # below 40 rows for each place, intervals cover less than they say
+GROUPS = 10
+LIMITS = (
+    "It was learnt from people who got an organ: what it says of others rests on their being alike.",
+    "It says what is expected for people like this one, not what becomes of one of them.",
+    "It is an association: changing a feature of a person need not change their life by what the reasons say.",
+    "Metrics are of cross-validated rows of the training data; another place or another time may differ.",
+    "The value of an allocation is that of the top pick among past recipients, each with their own donor: no forecast "
+    "of a match run.",
+)
+
+
+def make_card(data: Dataset, ranker: Any, name: str, donor: Any = None, settings: dict[str, Any] | None = None) -> dict:
+    """Describe a ranker fitted to a data set.
+
+    Parameters
+    ----------
+    data : Dataset
+        What it was fitted to.
+    ranker : BootstrappedRanker
+        As fitted, with what it held out.
+    name : str
+    donor : list of str, optional
+        Columns that belong to the donor; by default those whose names begin with ``donor_``.
+    settings : dict
+        How it was fitted.
+
+    Returns
+    -------
+    dict
+        Plain values only.
+    """
+    tau, unit = float(ranker.tau_), data.unit
+    schema = Schema.of(data.X, ranker.preprocessor_, donor)
+    described = cohort_summary(data.y, data.X)
+    known = described.followup.drop(index="Maximum")  # one patient's
+    follow_up = {
+        str(column): {str(level): _plain(value) for level, value in known[column].items()} for column in known.columns
+    }
+    matrix = ranker.preprocessor_.transform(data.X)
+    report = ranker.report_
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "name": name,
+        "made_with": f"lifeyears {__version__}",
+        "use": RESEARCH_ONLY,
+        "estimates": (
+            f"The number is the expected {unit} of life within {tau:g} {unit} after the transplant (or other start) of "
+            "a person with these features: E[min(T*, τ)|x], calibrated on held-out rows."
+        ),
+        "data": {
+            "name": data.name,
+            "source": data.source,
+            "simulated": data.truth is not None,
+            "rows": len(data),
+            "events": int(data.y.n_events),
+            "censored_percent": round(100 * (1 - data.y.n_events / len(data)), 2),
+            "features": data.X.shape[1],
+            "categorical_features": len(ranker.preprocessor_.categories_),
+            "unit": unit,
+            "follow_up": follow_up,
+        },
+        "horizon": {"tau": tau, "unit": unit, **_reach(matrix, data.y, tau)},
+        "model": {
+            **(settings or {}),
+            "weights": {part: round(float(weight), 4) for part, weight in report.weights.items()},
+            "trees": {part: int(many) for part, many in report.rounds.items()},
+            "base_alone": bool(report.kept_base),
+            "calibrated": bool(report.calibrated),
+            "notes": list(report.notes),
+        },
+        **_performance(data, ranker, matrix),
+        "columns": schema.as_list(),
+        "limits": list(LIMITS),
+    }
+
+
+def _reach(matrix: np.ndarray, y: Outcome, tau: float) -> dict[str, Any]:
+    """Whether people could be followed to the horizon."""
+    if y.n_events == len(y):
+        return {"smallest_reach": 1.0, "share_out_of_reach": 0.0, "reading": "Nobody is censored."}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = check_positivity(Cox(alpha=10.0), matrix, y, tau)
+    return {
+        "smallest_reach": _plain(found.smallest_reach),
+        "share_out_of_reach": _plain(found.share_out_of_reach),
+        "reading": str(found).splitlines()[0],
+    }
+
+
+def _performance(data: Dataset, ranker: Any, matrix: np.ndarray) -> dict[str, Any]:
+    """Metrics, bounds, calibration and subgroups of held-out rows; nothing where no row was held out."""
+    said = ranker.held_out_
+    nothing: dict[str, Any] = {"metrics": None, "bounds": [], "calibration": [], "subgroups": []}
+    if said is None:
+        return nothing
+    rows = np.flatnonzero(~np.isnan(said))
+    scores, outcomes, y = said[rows], ranker.held_out_outcomes_[rows], data.y[rows]
+    waitlist = min(WAITLIST, max(2, len(rows) // ROWS_A_PLACE))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of few rows: the card says how many there are
+        lots = np.zeros(len(rows))
+        values = compare(outcomes, {"model": scores, "by lot": lots}, k=1, waitlist=waitlist, n_resamples=500)
+        expected = cross_fit(ExpectedYears(Cox(alpha=10.0), tau=ranker.tau_), matrix, data.y, cv=5).values[rows]
+        bounds = [_bound(expected, scores, k, waitlist) for k in range(1, min(MOST_K, waitlist) + 1)]
+        c_index = _c_index(y.restrict(ranker.tau_), scores)
+        groups = subgroup_table(data, rows, outcomes, {"model": scores}, waitlist)
+    top, lot = values.values.loc["model"], values.values.loc["by lot"]
+    gain = values.differences.loc[("model", "by lot")]
+    return {
+        "metrics": {
+            "rows": len(rows),
+            "waitlist": waitlist,
+            "judged_by": "doubly robust outcomes of rows that the model had not seen; 95% intervals by resampling rows",
+            "c_index": c_index,
+            "years_per_allocation": _interval(top),
+            "years_by_lot": _interval(lot),
+            "gain_over_lot": _interval(gain),
+        },
+        "bounds": bounds,
+        "calibration": calibration_groups(scores, outcomes),
+        "subgroups": _subgroups(groups),
+    }
+
+
+def _bound(expected: np.ndarray, scores: np.ndarray, k: int, waitlist: int) -> dict[str, Any]:
+    """NDCG@k by expected years, and Theorem 1's bound with it put in."""
+    found = compare(expected, {"model": scores}, k=k, waitlist=waitlist, n_resamples=200)
+    row, bound = found.values.loc["model"], guarantee(found).values.loc["model"]
+    return {
+        "k": k,
+        "ndcg": _plain(row["ndcg"]),
+        "ndcg_low": _plain(row["ndcg_low"]),
+        "ndcg_high": _plain(row["ndcg_high"]),
+        "bound": _plain(bound["bound"]),
+        "low": _plain(bound["low"]),
+        "high": _plain(bound["high"]),
+    }
+
+
+def calibration_groups(scores: np.ndarray, outcomes: np.ndarray, groups: int = GROUPS) -> list[dict[str, Any]]:
+    """Rows of like prediction: what was said of them and what became of them, with 95% intervals of the mean.
+
+    Equal predictions stay together; a group has at least fifty rows.
+    """
+    order = np.argsort(scores, kind="stable")
+    many = max(1, min(groups, len(scores) // 50))
+    edges = np.searchsorted(scores[order], np.quantile(scores, np.arange(1, many) / many), side="left")
+    found = []
+    for part in np.split(order, np.unique(edges)):
+        if len(part) < FEWEST:
+            continue
+        mean, error = float(outcomes[part].mean()), float(outcomes[part].std(ddof=1) / np.sqrt(len(part)))
+        found.append(
+            {
+                "predicted": _plain(scores[part].mean()),
+                "observed": _plain(mean),
+                "low": _plain(mean - 1.96 * error),
+                "high": _plain(mean + 1.96 * error),
+                "patients": len(part),
+            }
+        )
+    return found
+
+
+def _c_index(y: Outcome, scores: np.ndarray) -> dict[str, float | None]:
+    """With a normal interval from 100 resamples of the rows."""
+    value = concordance_index(y, scores)
+    rng, again = np.random.default_rng(0), []
+    for _ in range(100):
+        rows = rng.integers(0, len(scores), len(scores))
+        if y.event[rows].any():
+            again.append(concordance_index(y[rows], scores[rows]))
+    half = 1.96 * float(np.std(again, ddof=1))
+    return {"value": _plain(value), "low": _plain(value - half), "high": _plain(value + half)}
+
+
+def _subgroups(table: Any) -> list[dict[str, Any]]:
+    """Groups of thirty or more, in plain names."""
+    names = {
+        "by": "by",
+        "group": "group",
+        "patients": "patients",
+        "share of patients": "share_of_patients",
+        "share of allocations": "share_of_allocations",
+        "low": "low",
+        "high": "high",
+        "predicted less outcome": "predicted_less_outcome",
+        "gap low": "gap_low",
+        "gap high": "gap_high",
+    }
+    if not len(table):
+        return []
+    rows = table[list(names)].rename(columns=names).to_dict("records")
+    return [{name: _plain(value) for name, value in row.items()} for row in rows]
+
+
+def _interval(row: Any) -> dict[str, float | None]:
+    return {name: _plain(row[name]) for name in ("value", "low", "high")}
+
+
+def _plain(value: Any) -> Any:
+    """A value that JSON knows; six digits of a number, None for NaN."""
+    if isinstance(value, (str, bool, int)) or value is None:
+        return value
+    if isinstance(value, np.integer):
+        return int(value)
+    return round(float(value), 6) if np.isfinite(value) else None

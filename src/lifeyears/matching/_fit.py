@@ -1,0 +1,90 @@
+"""From data to a model that can be served: fitted, described, and free of its training rows."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..models import Cox, DeepHit, DeepSurv, KaplanMeier, WeibullAFT
+from ..ranking import BootstrappedRanker
+from ._card import make_card
+from ._model import MatchModel
+
+if TYPE_CHECKING:
+    from ..data import Dataset
+
+BASES = {"KM": KaplanMeier, "Cox": Cox, "AFT": WeibullAFT, "DeepSurv": DeepSurv, "DeepHit": DeepHit}
+PRESETS = ("default", "paper", "none")
+
+
+def fit_model(
+    data: Dataset,
+    base: str = "Cox",
+    preset: str = "default",
+    name: str | None = None,
+    donor: Sequence[str] | None = None,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    progress: Callable[[str], object] = lambda message: None,
+) -> MatchModel:
+    """Fit a ranker to a data set, describe it, and forget the rows.
+
+    Parameters
+    ----------
+    data : Dataset
+        Its `horizon` is τ.
+    base : {"KM", "Cox", "AFT", "DeepSurv", "DeepHit"}
+    preset : {"default", "paper", "none"}
+        The second stage, as in `lifeyears.BootstrappedRanker`; "none" is the base model alone, calibrated.
+    name : str, optional
+        What the model is called.
+    donor : list of str, optional
+        Columns that belong to the donor; by default those whose names begin with ``donor_``.
+    random_state : int
+    n_jobs : int, optional
+        Folds at once.
+    progress : callable
+        Told in a few words what is being done.
+
+    Returns
+    -------
+    MatchModel
+
+    Examples
+    --------
+    >>> import lifeyears as ly
+    >>> model = fit_model(ly.data.simulate_registry(n=400), preset="none")
+    >>> model.card["data"]["rows"], len(model.schema.columns)
+    (400, 92)
+    """
+    if base not in BASES:
+        raise ValueError(f"there is no base model {base!r}; there are {', '.join(BASES)}")
+    if preset not in PRESETS:
+        raise ValueError(f"there is no preset {preset!r}; there are {', '.join(PRESETS)}")
+    ranker = BootstrappedRanker(
+        base=BASES[base](),
+        tau=float(data.horizon),
+        preset="paper" if preset == "paper" else "default",
+        members=("base",) if preset == "none" else None,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+    progress(f"fitting {base} and its ranker to {len(data):,} rows" if preset != "none" else f"fitting {base}")
+    ranker.fit(data.X, data.y)
+    progress("judging it on held-out rows")
+    settings = {"base": base, "preset": preset, "seed": random_state}
+    title = name or (f"{base}, {data.name}" if preset == "none" else f"ranker over {base}, {data.name}")
+    return MatchModel(without_rows(ranker), make_card(data, ranker, title, donor, settings))
+
+
+def without_rows(ranker: BootstrappedRanker) -> BootstrappedRanker:
+    """The same ranker without what it remembers of each training row; it predicts the same."""
+    kept = copy.copy(ranker)
+    kept.pseudo_labels_ = np.empty(0)
+    kept.held_out_ = kept.held_out_outcomes_ = None
+    kept.report_ = replace(ranker.report_, labels=None)
+    return kept

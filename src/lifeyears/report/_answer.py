@@ -1,0 +1,165 @@
+"""The answer in a sentence or two, and the four numbers that stand under it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._views import in_words
+from ._elements import safe
+from ._reading import Summary
+
+FRAMEWORKS = {
+    "standard": "{} as it is",
+    "ranker": "{} with the paper's ranker on top",
+    "default": "{} with the default ranker on top",
+}
+MODELS = {
+    "KM": "the Kaplan–Meier estimate",
+    "Cox": "the Cox model",
+    "AFT": "the Weibull model",
+    "DeepSurv": "DeepSurv",
+    "DeepHit": "DeepHit",
+}
+JUDGES = {
+    "truth": "the true lifetimes",
+    "expected": "the true expected life, which the simulation knows",
+    "DR": "doubly robust estimates",
+    "EY": "expected years (EY)",
+}
+
+
+def arm_words(arm: str) -> str:
+    """An arm in words: "Cox ranker" is the Cox model with the paper's ranker on top.
+
+    Examples
+    --------
+    >>> arm_words("Cox ranker")
+    "the Cox model with the paper's ranker on top"
+    """
+    model, _, framework = arm.partition(" ")
+    return FRAMEWORKS.get(framework, "{}").format(MODELS.get(model, model))
+
+
+def interval(found: dict[str, Any], value: str = "gain", digits: int = 2) -> str:
+    """A value with its interval in words."""
+    low, high = (in_words(found[end], digits) for end in ("low", "high"))
+    return f"{in_words(found[value], digits)} ({low} to {high})" if found["low"] is not None else in_words(found[value])
+
+
+def answer_text(summary: Summary) -> tuple[str, str]:
+    """The first sentence, and the second."""
+    answer, unit, digits = summary["answer"], summary.unit, summary.digits
+    best, after = answer["best"], answer["next"]
+    value = f"{interval(answer, 'years', digits)} {unit} per allocation"
+    if after is None:
+        return f"There is one model, {best}: {value}.", "With nothing to compare, there is nothing to choose."
+    lead = interval(after, digits=digits)
+    alike, count = answer["alike"], len(summary["tables"]["audit"]["data"])
+    if after["enough"] and unsupported(summary):
+        first = f"By estimates that lack support at the horizon, {best} gives the most."
+        second = (
+            f"It gives {value}, {lead} more than the next best, {after['arm']}. The interval lies above 0, but no "
+            "interval tells of what was never seen."
+        )
+    elif after["enough"]:
+        first = f"Use {best}: {arm_words(best)}."
+        second = (
+            f"It gives {value}, {lead} more than the next best, {after['arm']}. The evidence is enough to say that it "
+            "is better."
+        )
+    elif len(alike) == count - 1:
+        first = "The evidence is not enough to prefer any model to another."
+        second = (
+            f"{best} has the most, {value}, but no difference from the other {count - 1} is beyond chance; over the "
+            f"next best, {after['arm']}, it is {lead}. More patients, or another reason, must decide."
+        )
+    else:
+        first = f"{best} gives the most, but the evidence is not enough to prefer it to {listed(alike)}."
+        rest = count - 1 - len(alike)
+        second = (
+            f"It gives {value}; the difference from the next best, {after['arm']}, is {lead}. It is better "
+            f"than the other {rest if rest > 1 else 'one'}, each by more than chance."
+        )
+    if any(warning["serious"] for warning in summary["warnings"]):
+        second += " Read the warning above before relying on this."
+    return first, second
+
+
+def unsupported(summary: Summary) -> bool:
+    """Whether years are estimated where nobody could have been seen."""
+    return bool(summary["support"]["violated"]) and summary["judge"] == "DR"
+
+
+def listed(names: list[str], most: int = 4) -> str:
+    """Names in a sentence."""
+    if len(names) > most:
+        return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def time_words(value: float) -> str:
+    """A time without digits that nobody needs.
+
+    Examples
+    --------
+    >>> time_words(20.0), time_words(15.7975), time_words(2313.0)
+    ('20', '15.8', '2,313')
+    """
+    return in_words(value, 0 if float(value).is_integer() or value >= 1000 else 1 if value >= 10 else 2)
+
+
+def upper_first(text: str) -> str:
+    """With a capital letter, the rest as it is."""
+    return text[:1].upper() + text[1:]
+
+
+def warnings_html(summary: Summary, serious: bool) -> str:
+    """What must be known before the answer, or else after it."""
+    boxes = []
+    for warning in summary["warnings"]:
+        if warning["serious"] is not serious:
+            continue
+        kind = "serious" if warning["serious"] else "mild"
+        word = "Warning" if warning["serious"] else "Note"
+        boxes.append(
+            f'<div class="warning {kind}" role="note"><strong>{word}: {safe(warning["title"])}.</strong> '
+            f"{safe(warning['text'])}</div>"
+        )
+    return "".join(boxes)
+
+
+def tiles_html(summary: Summary) -> str:
+    """Four numbers: the years, the gain, the evidence, the cost of C-index."""
+    answer, audit, unit, digits = summary["answer"], summary["audit"], summary.unit, summary.digits
+    after, cost = answer["next"], audit["cost"]
+    tiles = [(f"{unit} per allocation", in_words(answer["years"], digits), _span(answer, digits), answer["best"])]
+    if after is not None:
+        tiles.append(("over the next best", signed(after["gain"], digits), _span(after, digits), after["arm"]))
+        words = ("Enough", "the interval lies above 0") if after["enough"] else ("Not enough", "the interval holds 0")
+        if unsupported(summary):
+            words = ("No support", "at the horizon: see the warning")
+        tiles.append(("evidence for the best", words[0], words[1], ""))
+    if cost is None:
+        tiles.append(("choosing by C-index", "Same", "it picks the same model", audit["by_c_index"]))
+    else:
+        lost = f"{unit} lost, {_span(cost, digits)}"
+        tiles.append(("choosing by C-index", in_words(-cost["gain"], digits), lost, audit["by_c_index"]))
+    cells = "".join(
+        f"<div><dt>{safe(name)}</dt><dd><b>{safe(value)}</b><span>{safe(span)}</span><span "
+        f'class="arm">{safe(arm)}</span>'
+        "</dd></div>"
+        for name, value, span, arm in tiles
+    )
+    return f'<dl class="tiles">{cells}</dl>'
+
+
+def signed(value: float | None, digits: int) -> str:
+    """A difference with its sign."""
+    text = in_words(value, digits)
+    return f"+{text}" if value is not None and value > 0 else text
+
+
+def _span(found: dict[str, Any], digits: int) -> str:
+    if found["low"] is None:
+        return "no interval"
+    return f"95% interval {in_words(found['low'], digits)} to {in_words(found['high'], digits)}"

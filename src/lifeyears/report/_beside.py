@@ -1,0 +1,143 @@
+"""Two runs side by side, with what changed in settings and data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .._views import Chart, Series, in_words
+from ._answer import answer_text, tiles_html, warnings_html
+from ._elements import Page, details, paragraphs, safe
+from ._reading import Summary
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def beside_page(first: Summary, second: Summary) -> Page:
+    """The report of two runs."""
+    page = Page(first.unit)
+    names = run_names(first, second)
+    boxes = ""
+    for name, summary in zip(names, (first, second), strict=True):
+        one, two = answer_text(summary)
+        boxes += (
+            f"<div><h3>{safe(name)}</h3>{warnings_html(summary, serious=True)}<p "
+            f'class="answer">{safe(one)}</p>{paragraphs(two)}'
+            f"{tiles_html(summary)}</div>"
+        )
+    page.section("answer", "The two answers", f'<div class="side">{boxes}</div>', paragraphs(_agreement(first, second)))
+    changed = differences(first, second, names)
+    same = (
+        "Settings and data are the same." if changed.empty else "Everything that differs; what is not here is the same."
+    )
+    page.section(
+        "changes", "What changed", paragraphs(same), page.table("changes", changed, "Settings and data that differ")
+    )
+    _years(page, first, second, names)
+    for key, title, table in (
+        ("calibration", "Calibration", "calibration_by_arm"),
+        ("positivity", "Support at the horizon", "positivity"),
+    ):
+        parts = [
+            page.table(f"{table}_{place}", summary.tables[table], f"{name}: {title.lower()}")
+            for place, (name, summary) in enumerate(zip(names, (first, second), strict=True))
+        ]
+        page.section(key, title, *parts)
+    commands = "".join(
+        f'<h3>{safe(name)}</h3><pre class="command" tabindex="0"><code>{safe(summary["command"] or "run from Python")}'
+        f"</code></pre>"
+        for name, summary in zip(names, (first, second), strict=True)
+    )
+    page.section("rerun", "Run them again", commands)
+    return page
+
+
+def run_names(first: Summary, second: Summary) -> tuple[str, str]:
+    """What to call them: their folders, or A and B."""
+    if first.name and second.name and first.name != second.name:
+        return first.name, second.name
+    return f"A {first.name}".strip(), f"B {second.name}".strip()
+
+
+def differences(first: Summary, second: Summary, names: tuple[str, str]) -> pd.DataFrame:
+    """Settings and data that differ, one row each."""
+    import pandas as pd
+
+    rows = []
+    for part in ("plan", "data", "waitlist"):
+        before, now = first[part], second[part]
+        for name in sorted(set(before) | set(now)):
+            if name != "read" and before.get(name) != now.get(name):
+                rows.append([f"{part}: {name}", _told(before.get(name)), _told(now.get(name))])
+    for name in ("judge", "intervals", "version"):
+        if first[name] != second[name]:
+            rows.append([name, first[name], second[name]])
+    return pd.DataFrame(rows, columns=["what", *names])
+
+
+def _told(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else "–" if value is None else str(value)
+
+
+def _agreement(first: Summary, second: Summary) -> str:
+    if first["best"] == second["best"]:
+        return f"Both put {first['best']} first."
+    return f"They differ: {first['best']} is first in the one, {second['best']} in the other."
+
+
+def _by_arm(summary: Summary) -> pd.DataFrame:
+    table = summary.tables["years"]
+    return table.assign(arm=table["model"] + " " + table["framework"]).set_index("arm")
+
+
+def _years(page: Page, first: Summary, second: Summary, names: tuple[str, str]) -> None:
+    import pandas as pd
+
+    one, two = _by_arm(first), _by_arm(second)
+    arms = [*one.index, *(arm for arm in two.index if arm not in one.index)]
+    rows = []
+    for arm in arms:
+        row: dict[str, Any] = {"arm": arm}
+        for name, table in zip(names, (one, two), strict=True):
+            found = table.loc[arm] if arm in table.index else {}
+            row |= {name: found.get("years"), f"{name} low": found.get("low"), f"{name} high": found.get("high")}
+        both = arm in one.index and arm in two.index
+        row["change"] = two.loc[arm, "years"] - one.loc[arm, "years"] if both else None
+        for name, table in zip(names, (one, two), strict=True):
+            row[f"{name} C-index"] = table.loc[arm, "C-index"] if arm in table.index else None
+        rows.append(row)
+    table = pd.DataFrame(rows).astype({"change": float})
+    series = tuple(
+        Series(
+            name,
+            list(table[name]),
+            arms,
+            list(table[f"{name} low"]),
+            list(table[f"{name} high"]),
+            colour=place,
+            marker=place,
+        )
+        for place, name in enumerate(names)
+    )
+    told = "; ".join(f"{row['arm']} {in_words(row[names[0]])} and {in_words(row[names[1]])}" for row in rows)
+    unit = first.unit
+    chart = Chart(
+        f"{unit} per allocation, {names[0]} and {names[1]}: {told}.",
+        f"{unit} per allocation",
+        "",
+        series,
+        rows=tuple(arms),
+    )
+    note = "The runs are not paired: a change has no interval, and may be chance."
+    if first.unit != second.unit:
+        note += f" Units differ: {first.unit} and {second.unit}."
+    page.section(
+        "years",
+        f"{unit.capitalize()} per allocation",
+        page.figure("beside", chart, "Both runs, with 95% intervals.", "beside"),
+        page.table("beside", table, f"{unit.capitalize()} per allocation and C-index", note),
+        details(
+            f"Judged in {names[0]} by {first['judge']}, in {names[1]} by {second['judge']}",
+            paragraphs("Where judges differ, levels are not comparable; the order of models may be."),
+        ),
+    )

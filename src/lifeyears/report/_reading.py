@@ -1,0 +1,163 @@
+"""Read and check what a report is made of: summary.json."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..experiments import SCHEMA
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .._views import Chart
+
+# field → its type; docs/runs.md says what each is
+FIELDS: dict[str, type | tuple[type, ...]] = {
+    "schema": int,
+    "version": str,
+    "protocol": str,
+    "plan": dict,
+    "command": str,
+    "data": dict,
+    "judge": str,
+    "ndcg_judge": str,
+    "intervals": str,
+    "waitlist": dict,
+    "counts": dict,
+    "warnings": list,
+    "best": str,
+    "answer": dict,
+    "audit": dict,
+    "support": dict,
+    "reading": str,
+    "tables": dict,
+}
+INNER: dict[str, tuple[str, ...]] = {
+    "plan": ("protocol", "iterations", "folds", "tau", "models", "default_over", "seed", "waitlist", "k", "split"),
+    "data": ("name", "rows", "used", "features", "events", "unit", "source", "simulated", "entry", "read"),
+    "waitlist": ("asked", "used", "k"),
+    "answer": ("best", "years", "low", "high", "next", "base", "alike"),
+    "audit": ("by_c_index", "same", "cost", "spearman", "bound_by"),
+    "support": ("violated", "words"),
+}
+TABLES = (
+    *("years", "audit", "comparison", "calibration", "calibration_by_arm", "positivity", "positivity_curves"),
+    *("cohort", "follow_up", "survival", "predictors"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """A checked summary.json; `name` tells two of them apart."""
+
+    content: dict[str, Any]
+    name: str = ""
+
+    def __getitem__(self, field: str) -> Any:
+        return self.content[field]
+
+    @property
+    def unit(self) -> str:
+        return str(self.content["data"]["unit"])
+
+    @property
+    def digits(self) -> int:
+        """Digits of a time in words: years need two, days none."""
+        size = abs(self.content["answer"]["years"] or 0.0)
+        return 0 if size >= 1000 else 1 if size >= 100 else 2
+
+    @cached_property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Every table by name."""
+        import pandas as pd
+
+        def framed(table: dict[str, Any]) -> pd.DataFrame:
+            frame = pd.DataFrame(table["data"], columns=table["columns"])
+            empty = [name for name in frame if frame[name].isna().all()]
+            return frame.astype(dict.fromkeys(empty, float))  # None throughout is a number that nobody has
+
+        return {name: framed(table) for name, table in self.content["tables"].items()}
+
+    @cached_property
+    def charts(self) -> dict[str, Chart]:
+        """Every chart by name, the same as notebooks show."""
+        from ..experiments._figures import charts_of
+
+        return charts_of(self.tables, self.unit, self.content["best"], float(self.content["plan"]["tau"]))
+
+
+def read_summary(folder: Any) -> Summary:
+    """Read a run's summary.json and check it.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder or the file is not there.
+    ValueError
+        If it is not the summary of a run, or of a schema that this version does not read.
+    """
+    folder = Path(folder)
+    path = folder / "summary.json"
+    if not folder.is_dir():
+        raise FileNotFoundError(f"there is no folder {folder}")
+    if not path.exists():
+        if (folder / "manifest.json").exists():
+            raise FileNotFoundError(
+                f"{folder} holds a run that is not finished (no summary.json): run its command again, it goes on"
+            )
+        raise FileNotFoundError(f"{folder} holds no finished run (no summary.json)")
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, OSError) as error:
+        raise ValueError(f"{path} cannot be read as JSON ({error}): run the command of the run again") from None
+    return Summary(checked(content, str(path)), folder.resolve().name)
+
+
+def checked(content: Any, where: str = "the summary") -> dict[str, Any]:
+    """The summary itself, if every field is there and of its kind; else a ValueError that names what is wrong.
+
+    Examples
+    --------
+    >>> checked({"schema": 1})
+    Traceback (most recent call last):
+        ...
+    ValueError: the summary has schema 1 and this version of lifeyears reads 2: run the same command with the same --out
+    again; its units are kept, and only the tables are made anew
+    """
+    if not isinstance(content, dict) or not isinstance(content.get("schema"), int):
+        raise ValueError(
+            f"{where} is not the summary of a run (it has no schema): was it written by lifeyears simulate?"
+        )
+    found = content["schema"]
+    if found < SCHEMA:
+        raise ValueError(
+            f"{where} has schema {found} and this version of lifeyears reads {SCHEMA}: run the same command with the "
+            "same --out again; its units are kept, and only the tables are made anew"
+        )
+    if found > SCHEMA:
+        raise ValueError(
+            f"{where} has schema {found}, newer than the {SCHEMA} that this version of lifeyears reads: upgrade "
+            "lifeyears"
+        )
+    for name, kind in FIELDS.items():
+        if name not in content:
+            raise ValueError(f"{where} lacks the field {name!r}, which schema {SCHEMA} has")
+        if not isinstance(content[name], kind):
+            raise ValueError(f"{where}: the field {name!r} is a {type(content[name]).__name__}, not {kind}")
+    for name, inner in INNER.items():
+        lacking = [part for part in inner if part not in content[name]]
+        if lacking:
+            raise ValueError(f"{where}: {name!r} lacks {', '.join(lacking)}")
+    lacking = [name for name in TABLES if name not in content["tables"]]
+    if lacking:
+        raise ValueError(f"{where} lacks the tables {', '.join(lacking)}")
+    for name, table in content["tables"].items():
+        if not isinstance(table, dict) or not {"columns", "data"} <= set(table):
+            raise ValueError(f"{where}: the table {name!r} has no columns and data")
+        if any(len(row) != len(table["columns"]) for row in table["data"]):
+            raise ValueError(f"{where}: the table {name!r} has rows that do not fit its columns")
+    return content

@@ -1,0 +1,395 @@
+"""The report of one run, section by section."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from .._views import in_words
+from ..experiments._paper_tables import NDCG_KEYS
+from ..experiments._writing import PAPER, paper_selection, paper_table
+from ._answer import JUDGES, answer_text, arm_words, interval, tiles_html, time_words, upper_first, warnings_html
+from ._elements import Page, bullets, details, paragraphs, safe
+from ._reading import Summary
+from ._words import TRIPOD, limits, methods, settings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+UNOS = "The paper's numbers, on UNOS data; not this data"
+
+
+def report_page(summary: Summary) -> Page:
+    """Every section of the report."""
+    page = Page(summary.unit)
+    for add in (_answer, _audit, _years, _paper, _positivity, _calibration, _subgroups, _cohort):
+        add(page, summary)
+    parts = [f"<h3>{safe(head)}</h3>{paragraphs(text)}" for head, text in methods(summary)]
+    page.section("methods", "Methods", *parts)
+    page.section("limits", "Limits", bullets(limits(summary)))
+    _rerun(page, summary)
+    _tripod(page)
+    return page
+
+
+def best_row(best: str) -> Callable[[dict[str, Any]], bool]:
+    """Whether a row of a table is that of the best arm."""
+    return lambda row: row.get("arm", f"{row.get('model')} {row.get('framework')}") == best
+
+
+def _answer(page: Page, summary: Summary) -> None:
+    first, second = answer_text(summary)
+    lists, unit = summary["waitlist"], summary.unit
+    caption = (
+        f"Expected {unit} of the top pick of a waitlist of {lists['used']}, judged by {JUDGES[summary['judge']]}; "
+        "lines are 95% intervals. For differences look at the next section: they are paired, and their intervals "
+        "narrower."
+    )
+    page.section(
+        "answer",
+        "The answer",
+        warnings_html(summary, serious=True),
+        f'<p class="answer">{safe(first)}</p><p class="lead">{safe(second)}</p>',
+        tiles_html(summary),
+        page.figure("years", summary.charts["years"], caption, "years"),
+        warnings_html(summary, serious=False),
+        f'<p class="note">“standard” is a model as it is, “ranker” has the paper\'s second stage on top, “default” '
+        f"this software's preset of it. {safe(upper_first(arm_words(summary['best'])))} is "
+        f"{safe(summary['best'])}.</p>",
+    )
+
+
+def _audit(page: Page, summary: Summary) -> None:
+    audit, best, unit = summary["audit"], summary["best"], summary.unit
+    if audit["same"]:
+        text = f"C-index would have chosen {best} too: here the choice costs nothing."
+    else:
+        cost = audit["cost"]
+        text = (
+            f"C-index would have chosen {audit['by_c_index']}, {arm_words(audit['by_c_index'])}. Against {best} that "
+            f"costs {interval(cost, digits=summary.digits)} {unit} per allocation"
+            + (", more than chance." if cost["enough"] else "; the interval holds 0, so it may cost nothing.")
+        )
+    if audit["spearman"] is not None:
+        text += f" Over all models, the two measures have a rank correlation of {in_words(audit['spearman'])}."
+    table = summary.tables["audit"]
+    row = table[(table["model"] + " " + table["framework"]) == best].iloc[0]
+    bound = ""
+    if row["bound"] == row["bound"]:
+        bound = (
+            f"The plug-in bound: with NDCG as estimated by {JUDGES.get(audit['bound_by'], audit['bound_by'])}, "
+            f"position-weighted allocation by {best} gains at least {100 * row['bound']:.0f}% "
+            f"({100 * row['bound low']:.0f} to {100 * row['bound high']:.0f}) of the best possible utility. C-index "
+            "has no such bound."
+        )
+    page.section(
+        "audit",
+        "The decision audit",
+        paragraphs(text, bound),
+        page.figure(
+            "audit",
+            summary.charts["audit"],
+            f"C-index against {unit} per allocation, model by model. A model further right is preferred by C-index, "
+            "one further up by what it gives.",
+            "audit",
+        ),
+        page.table(
+            "audit",
+            table,
+            note=f"“short of best”: {unit} per allocation less than {best}, paired, with 95% interval. “bound”: "
+            "NDCG@k / W_k. ± is one standard deviation over folds.",
+            marked=best_row(best),
+        ),
+        page.figure(
+            "differences",
+            summary.charts.get("differences"),
+            f"What {best} gains over each other model, paired; a line that crosses 0 leaves it open which is better.",
+            "audit",
+        ),
+    )
+
+
+def _years(page: Page, summary: Summary) -> None:
+    tables, best, unit = summary.tables, summary["best"], summary.unit
+    room = ""
+    if "room" in tables:
+        room = "<h3>Room to the ceiling</h3>" + paragraphs(
+            "The patients are simulated, so the best possible ranking is known: by true expected life. The room is "
+            "what a model leaves between itself and that; a ranker closes part of its base model's, or, below 0, "
+            "widens it."
+        )
+        room += page.figure(
+            "room", summary.charts.get("room"), "Share of the base model's room that its ranker closes.", "room"
+        )
+        room += page.table("room", tables["room"], marked=best_row(best))
+    compared = tables["comparison"].rename(columns={"value": "difference"})
+    page.section(
+        "years",
+        f"{unit.capitalize()} and NDCG",
+        page.table(
+            "years",
+            tables["years"],
+            note=f"“gain” is over the same base model, paired. NDCG is judged by "
+            f"{JUDGES.get(summary['ndcg_judge'], summary['ndcg_judge'])}. Columns “{unit} by …” judge the same "
+            "ranking by other estimates.",
+            marked=best_row(best),
+        ),
+        room,
+        details(
+            "All paired differences",
+            page.table("comparison", compared, note="Of the first iteration; p is two-sided, and not corrected."),
+        ),
+    )
+
+
+def _paper(page: Page, summary: Summary) -> None:
+    tables, charts, best = summary.tables, summary.charts, summary["best"]
+    parts = [
+        paragraphs(
+            "The tables and figures of Zilberstein, Anagnostides and Sandholm (2026), made from this run. ± is one "
+            "standard deviation over folds; * p < .05 and ** p < .01 by Wilcoxon's test against the base model, as in "
+            "the paper (with few folds it cannot get there; the download has the corrected p-values). Where the paper "
+            "gives numbers, they follow, on its own data."
+        )
+    ]
+    captions = {
+        "figure_2": "Figure 2: gain in NDCG@k over the base model.",
+        "figure_3a": "Figure 3a: gain in EY NDCG@k over the base model.",
+        "figure_3b": "Figure 3b: gain in IPCW NDCG@k over the base model.",
+    }
+    gains = {"figure_2": "gain_truth", "figure_3a": "gain_ey", "figure_3b": "gain_ipcw"}
+    for name in ("table_1", "table_2"):
+        parts += [page.table(name, tables.get(name), marked=best_row(best)), _theirs(page, name, tables)]
+    for name, caption in captions.items():
+        parts.append(page.figure(name, charts.get(name), caption, gains[name]))
+        parts.append(details("Numbers of this figure", page.table(gains[name], tables.get(gains[name]))))
+    if "figure_a1" in tables:
+        parts += _estimators(page, summary)
+    for name in ("table_a7", "table_a8"):
+        parts += [page.table(name, tables.get(name), marked=best_row(best)), _theirs(page, name, tables)]
+    page.section("paper", "The paper's tables and figures", *parts)
+
+
+def _theirs(page: Page, name: str, tables: dict[str, pd.DataFrame]) -> str:
+    if name not in tables or name not in PAPER:
+        return ""
+    return details(UNOS, page.table(f"{name}_paper", paper_table(name), UNOS))
+
+
+def _estimators(page: Page, summary: Summary) -> list[str]:
+    """Table A6, Figures A1 and A2: how well censored data tell the better model."""
+    tables = summary.tables
+    panels = "".join(
+        page.figure(
+            f"a2-{place}",
+            summary.charts[f"figure_a2 {key}"],
+            f"Estimated against true {key}; one point a model and fold.",
+            "figure_a1",
+        )
+        for place, key in enumerate(NDCG_KEYS)
+    )
+    unit = summary.unit
+    return [
+        "<h3>Do the estimates name the better model?</h3>",
+        page.table(
+            "table_a6",
+            tables["table_a6"],
+            note=f"In percent of pairs of models. DR can be negative, so that it has {unit} and no NDCG.",
+        ),
+        page.table("table_a6_by_iteration", tables["table_a6_by_iteration"]),
+        details(UNOS, page.table("table_a6_paper", paper_selection(), f"Table A6. {UNOS}")),
+        _heat(page, tables["figure_a1"]),
+        f'<h4>Figure A2: estimated against true NDCG</h4><div class="panels">{panels}</div>',
+    ]
+
+
+def _heat(page: Page, table: pd.DataFrame) -> str:
+    """Figure A1: a table shaded by its values; the numbers are the figure."""
+    names = [f"{key} MAE" for key in NDCG_KEYS]
+    top = float(table[names].max().max()) or 1.0
+    return page.table(
+        "figure_a1",
+        table,
+        note="MAE: mean absolute error (of NDCG, shaded: the darker, the larger; and of "
+        f"{page.unit}). rho: Spearman's, over all models and folds.",
+        shade=lambda name, value: f"heat{min(9, int(10 * value / top))}" if name in names else "",
+    )
+
+
+def _positivity(page: Page, summary: Summary) -> None:
+    tables, plan, unit = summary.tables, summary["plan"], summary.unit
+    found = summary["support"]
+    text = (
+        f"Could everybody have been followed for {time_words(plan['tau'])} {unit}? A patient who entered three years "
+        "ago cannot be seen for twenty. Where the chance is too small, estimates rest on a model of survival and not "
+        "on what happened. "
+        + (
+            "Here the horizon is out of reach for too many."
+            if found["violated"]
+            else "Here the horizon is within reach."
+        )
+    )
+    groups = page.table("positivity_groups", tables.get("positivity_groups"))
+    page.section(
+        "positivity",
+        "Support at the horizon",
+        paragraphs(text),
+        page.table(
+            "positivity",
+            tables["positivity"],
+            note="The effective sample size and the heaviest weight are of the weights that IPCW would use; the "
+            "floor is the chance below which a patient counts as out of reach.",
+        ),
+        page.figure(
+            "positivity",
+            summary.charts["positivity"],
+            "Chance of still being followed" + (", by when people entered" if summary["data"]["entry"] else "") + ".",
+            "positivity_groups" if groups else "positivity",
+        ),
+        page.table("positivity_frontier", tables.get("positivity_frontier")),
+        details("By entry", groups),
+    )
+
+
+def _calibration(page: Page, summary: Summary) -> None:
+    charts = {name: chart for name, chart in summary.charts.items() if name.startswith("calibration ")}
+    panels = "".join(
+        page.figure(
+            f"calibration-{place}",
+            chart,
+            f"{chart.title}: {page.unit} predicted and judged, by tenths; on the dashed line they agree.",
+            "calibration",
+        )
+        for place, chart in enumerate(charts.values())
+    )
+    judge = JUDGES[summary["judge"]]
+    page.section(
+        "calibration",
+        "Calibration",
+        paragraphs(
+            f"Whether as many {page.unit} are lived as were said, judged by {judge}. Ranking needs no calibration, "
+            "but a reader of the scores does. A slope below 1 means that predictions are too far apart."
+        ),
+        page.table("calibration_by_arm", summary.tables["calibration_by_arm"], marked=best_row(summary["best"])),
+        f'<div class="panels">{panels}</div>',
+        details("Numbers by tenth", page.table("calibration", summary.tables["calibration"])),
+    )
+
+
+def _subgroups(page: Page, summary: Summary) -> None:
+    table, best = summary.tables.get("subgroups"), summary["best"]
+    if table is None:
+        text = (
+            "No subgroup is large enough, or none is known: columns named age, sex, race_ethnicity, insurance, region "
+            "or blood_group, or the time of entry, would make them."
+        )
+        page.section("subgroups", "Who gets the allocations", paragraphs(text))
+        return
+    charts = {name: chart for name, chart in summary.charts.items() if name.startswith("subgroups ")}
+    panels = "".join(
+        page.figure(
+            f"subgroups-{place}", chart, f"Share of patients and of allocations by {chart.title}, {best}.", "subgroups"
+        )
+        for place, chart in enumerate(charts.values())
+    )
+    page.section(
+        "subgroups",
+        "Who gets the allocations",
+        paragraphs(
+            "If the top pick of each waitlist got the allocation, these groups would get these shares. “share change” "
+            "is against the same base model without a ranker: who enters and who leaves the top. Groups of fewer than "
+            "30 are left out. A difference of shares is not unfair by itself, and equal shares are not fair by "
+            "themselves."
+        ),
+        f'<div class="panels">{panels}</div>',
+        page.table("subgroups", table[table["arm"] == best].drop(columns="arm"), f"Who gets the allocations of {best}"),
+        details("All models", page.table("subgroups_all", table, "Who gets the allocations, all models")),
+    )
+
+
+def _cohort(page: Page, summary: Summary) -> None:
+    data, tables = summary["data"], summary.tables
+    rate = data["events"] / max(data["features"], 1)
+    text = (
+        f"{data['name']}: {data['rows']:,} rows, {data['events']:,} events, {data['features']} predictors "
+        f"({rate:,.0f} events for each)."
+    )
+    read = data["read"]
+    notes = []
+    if read is not None:
+        notes.append(f"{read['rows_read']:,} rows were read, {read['rows_kept']:,} kept.")
+        notes += [f"{count:,} rows left out: {reason}." for reason, count in read["dropped_rows"].items()]
+        notes += [f"Column {name} left out: {why}." for name, why in read["dropped_columns"].items()]
+        notes += [
+            f"{count:,} implausible values of {name} set to missing." for name, count in read["filtered_values"].items()
+        ]
+        notes += list(read["warnings"])
+    page.section(
+        "cohort",
+        "Cohort",
+        paragraphs(text, f"Source: {data['source']}." if data["source"] else ""),
+        bullets(notes) if len(notes) > 1 else "",
+        page.table("cohort", tables["cohort"]),
+        page.table("follow_up", tables["follow_up"], f"Follow-up in {summary.unit} (Table A5)"),
+        page.figure(
+            "survival",
+            summary.charts["survival"],
+            "Kaplan–Meier of the event and of follow-up, whole cohort.",
+            "survival",
+        ),
+        details("Numbers of this figure, and at risk", page.table("survival", tables["survival"])),
+        page.table("predictors", tables["predictors"], note="median (quartiles) of numbers; commonest of categories."),
+    )
+
+
+def _rerun(page: Page, summary: Summary) -> None:
+    import pandas as pd
+
+    plan, data = summary["plan"], summary["data"]
+    command = summary["command"]
+    if command:
+        asked = "This command makes the same numbers, to the byte, from the same data:"
+    else:
+        asked = "It was run from Python; the same call on the same data makes the same numbers:"
+        options = {name: value for name, value in plan.items() if name != "protocol"}
+        command = f"ly.experiments.run({plan['protocol']!r}, dataset, out, **{options!r})"
+    table = pd.DataFrame(settings(summary), columns=["setting", "value"]).astype(str)
+    page.section(
+        "rerun",
+        "Run it again",
+        paragraphs(asked),
+        f'<pre class="command" tabindex="0"><code>{safe(command)}</code></pre>',
+        paragraphs(
+            f"Made by lifeyears {summary['version']} from {data['name']}; schema {summary['schema']}. The run's "
+            "folder has manifest.json (versions of all packages, and the hash of the data), the units, and every "
+            "table as CSV, Markdown and LaTeX."
+        ),
+        page.table("settings", table, "Settings"),
+    )
+
+
+def _tripod(page: Page) -> None:
+    titles = {key: title for key, title, _ in page.sections} | {"top": "top of the page"}
+    rows = "".join(
+        f"<tr><td>{safe(item)}</td><td>{safe(what)}</td><td>"
+        + (f'<a href="#{where}">{safe(titles[where])}</a>' if where else MISSING_SECTION)
+        + f"</td><td>{safe(left)}</td></tr>"
+        for item, what, where, left in TRIPOD
+    )
+    table = (
+        '<div class="table" id="table-tripod"><div class="scroll" tabindex="0" role="region" aria-label="TRIPOD+AI">'
+        '<table class="lifeyears" data-name="tripod"><thead><tr><th scope="col">item</th><th scope="col">asks for</th>'
+        '<th scope="col">where</th><th scope="col">left to the authors</th></tr></thead><tbody>'
+        f"{rows}</tbody></table></div></div>"
+    )
+    page.section(
+        "tripod",
+        "TRIPOD+AI checklist",
+        paragraphs(
+            "Where this page covers the items of TRIPOD+AI (Collins and others, 2024), and what it cannot know."
+        ),
+        table,
+    )
+
+
+MISSING_SECTION = "–"

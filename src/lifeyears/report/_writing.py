@@ -1,0 +1,67 @@
+"""From a run's folder to its page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ..experiments._runner import write_whole
+from ._answer import time_words
+from ._beside import beside_page, run_names
+from ._page import assembled
+from ._reading import Summary, read_summary
+from ._sections import report_page
+
+
+def as_html(summary: Summary) -> str:
+    """The report of a run as one page of HTML."""
+    data, plan, unit = summary["data"], summary["plan"], summary.unit
+    facts = [
+        ("patients", f"{data['used']:,}"),
+        ("events", f"{data['events']:,}"),
+        ("predictors", f"{data['features']:,}"),
+        ("horizon", f"{time_words(plan['tau'])} {unit}"),
+        ("waitlist", f"{summary['waitlist']['used']:,}"),
+        ("evaluation", f"{plan['iterations']} × {plan['folds']} folds, {plan['split']}"),
+    ]
+    subtitle = f"Survival models judged by what an allocation gains from them: {unit} of life. " + (
+        "Artificial censoring, judged by the truth." if summary["protocol"] == "artificial" else "The data as they are."
+    )
+    if data["simulated"]:
+        subtitle += " The patients are simulated: none is real, and this is no evidence on care."
+    title = f"{data['name']}: which model should drive allocation?"
+    return assembled(report_page(summary), title, subtitle, facts)
+
+
+def as_html_beside(first: Summary, second: Summary) -> str:
+    """Two runs side by side as one page of HTML."""
+    names = run_names(first, second)
+    facts = [(name, f"{s['data']['name']}, {s['protocol']}") for name, s in zip(names, (first, second), strict=True)]
+    title = f"{names[0]} and {names[1]}, side by side"
+    return assembled(beside_page(first, second), title, "Two runs, and what changed between them.", facts)
+
+
+def write_report(folder: Any, other: Any = None, out: Any = None) -> Path:
+    """Write the report of a run, or of two side by side; return the file.
+
+    Parameters
+    ----------
+    folder : path
+        The run's folder, with its summary.json: nothing else is read.
+    other : path, optional
+        A second run, to put beside it.
+    out : path, optional
+        The file; by default ``report.html`` in the folder (``report-beside-OTHER.html`` with two).
+    """
+    first = read_summary(folder)
+    if other is None:
+        path = Path(out) if out is not None else Path(folder) / "report.html"
+        text = as_html(first)
+    else:
+        second = read_summary(other)
+        path = Path(out) if out is not None else Path(folder) / f"report-beside-{second.name}.html"
+        text = as_html_beside(first, second)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; --out names the file to write")
+    write_whole(path, text.encode())
+    return path

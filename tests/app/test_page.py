@@ -1,0 +1,200 @@
+"""The page in a real browser: Debian's chromium, headless, through Playwright."""
+
+import csv
+import io
+import os
+import shutil
+
+import pytest
+
+from .conftest import running
+
+CHROMIUM = os.environ.get("LIFEYEARS_CHROMIUM") or shutil.which("chromium") or ""
+playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed (extra `dev`)")
+pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no chromium here (apt-get install chromium)")
+KEPT = os.environ.get("LIFEYEARS_SCREENSHOTS")  # a folder to keep pictures in; docs/images has those of the sample
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as started:
+        made = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        yield made
+        made.close()
+
+
+@pytest.fixture
+def page(browser, client):
+    """A page that must not complain and must not call anybody else."""
+    context = browser.new_context(base_url=str(client.base_url), viewport={"width": 1320, "height": 900})
+    made = context.new_page()
+    complaints, called = [], set()
+    expected = "status of 422"  # the browser notes a refused request itself
+    made.on("console", lambda said: said.type == "error" and expected not in said.text and complaints.append(said.text))
+    made.on("pageerror", lambda error: complaints.append(str(error)))
+    made.on(
+        "request", lambda request: called.add(request.url.split("/")[2] if "//" in request.url else request.url[:5])
+    )
+    made.set_default_timeout(30_000)
+    made.goto("/")
+    yield made
+    assert complaints == []
+    assert called <= {f"{client.base_url.host}:{client.base_url.port}", "blob:"}
+    context.close()
+
+
+def picture(page, name):
+    if KEPT:
+        page.evaluate("scrollTo(0, 0)")
+        page.screenshot(path=os.path.join(KEPT, f"app-{name}.png"), full_page=True)
+
+
+def load_sample(page):
+    page.get_by_role("button", name="Load the sample").click()
+    page.wait_for_selector("#ranked tbody tr")
+    page.wait_for_selector("#curve svg")
+
+
+def saved(page, button):
+    with page.expect_download() as waiting:
+        button.click()
+    with open(waiting.value.path(), encoding="utf-8", newline="") as file:
+        return waiting.value.suggested_filename, list(csv.DictReader(file))
+
+
+def test_the_sample_is_ranked_and_k_moves_the_chances(page, client):
+    load_sample(page)
+    sample = client.get("/api/sample").json()
+    request = {"candidates": sample["candidates"], "donor": sample["donor"]}
+    for k in (5, 1, 3):
+        page.locator("#k").fill(str(k))
+        assert page.locator("#k-shown").inner_text() == str(k)
+        expected = client.post("/api/rank", json=request | {"k": k}).json()
+        _, rows = saved(page, page.locator("#save-ranked"))
+        assert [float(row["probability"]) for row in rows] == pytest.approx(
+            [row["probability"] for row in expected["ranked"]], abs=1e-12
+        )
+        assert [float(row["years"]) for row in rows] == [row["years"] for row in expected["ranked"]]
+        bound = expected["bound"]
+        assert f"{100 * bound['bound']:.0f}% ({100 * bound['low']:.0f}% to" in page.locator("#k-words").inner_text()
+    assert "Research use only" in page.locator("#match .use").inner_text()
+
+
+def test_rows_are_walked_with_the_keyboard_and_show_curve_and_reasons(page):
+    load_sample(page)
+    page.locator("#ranked tbody tr").first.focus()
+    page.keyboard.press("ArrowDown")
+    second = page.locator("#ranked tbody tr").nth(1)
+    name = second.locator("td").nth(1).inner_text().splitlines()[0]
+    playwright.expect(page.locator("#person-title")).to_have_text(name, timeout=30_000)
+    assert second.get_attribute("aria-selected") == "true"
+    assert page.locator("#curve path.line").count() == 1
+    assert page.locator("#reasons rect").count() >= 5
+
+
+def test_two_models_side_by_side_show_who_moves(page):
+    load_sample(page)
+    page.locator("#other").select_option("cox")
+    page.wait_for_selector("#movers-card:not([hidden])")
+    assert page.locator("#movers tbody tr").count() == 10
+    name, rows = saved(page, page.locator("#save-movers"))
+    assert name == "movers.csv"
+    assert sorted(int(row["rank"]) for row in rows) == sorted(int(row["other_rank"]) for row in rows)
+    playwright.expect(page.locator("#curve path.line")).to_have_count(2, timeout=30_000)
+    picture(page, "match")
+
+
+def test_the_donor_can_be_filled_in_by_hand(page):
+    load_sample(page)
+    page.locator("#donor-card summary").click()
+    page.locator("#donor-donor_age").fill("68")
+    with page.expect_request("**/api/rank") as asked:
+        page.get_by_role("button", name="Use these values").click()
+    sent = asked.value.post_data_json
+    assert sent["donor"]["donor_age"] == 68
+    assert all(row["age_difference"] == 68 - row["age"] for row in sent["candidates"])
+    page.locator("#donor-donor_age").fill("old")
+    page.get_by_role("button", name="Use these values").click()
+    page.wait_for_selector("#match-error:not([hidden])")
+    assert "donor_age" in page.locator("#match-error").inner_text()
+
+
+def as_csv(rows, **changed):
+    text = io.StringIO()
+    writer = csv.DictWriter(text, ["patient_id", *rows[0]], lineterminator="\r\n")
+    writer.writeheader()
+    for i, row in enumerate(rows):
+        writer.writerow({"patient_id": f"Patient {i}"} | row | changed.get(f"row{i}", {}))
+    return {"name": "waitlist.csv", "mimeType": "text/csv", "buffer": text.getvalue().encode()}
+
+
+def test_a_csv_with_a_bad_row_is_refused_by_row_and_column_and_a_good_one_is_ranked(page, client):
+    sample = client.get("/api/sample").json()
+    rows = [row | sample["donor"] for row in sample["candidates"][:12]]
+    page.locator("#upload").set_input_files(as_csv(rows, row4={"age": "sixty"}))
+    page.wait_for_selector("#match-error:not([hidden])")
+    said = page.locator("#match-error").inner_text()
+    assert said == "Row 5 (line 6 of the file), column age: 'sixty' is not a number"
+    page.locator("#upload").set_input_files(as_csv(rows))
+    page.wait_for_selector("#ranked tbody tr")
+    assert not page.locator("#match-error").is_visible()
+    name, ranked = saved(page, page.locator("#save-ranked"))
+    assert name == "ranked.csv"
+    expected = client.post("/api/rank", json={"candidates": rows}).json()["ranked"]
+    assert [row["candidate"] for row in ranked] == [f"Patient {row['row']}" for row in expected]
+    assert [float(row["years"]) for row in ranked] == [row["years"] for row in expected]
+    page.locator("#upload").set_input_files({"name": "x.csv", "mimeType": "text/csv", "buffer": b'a,b\n"1,2\n'})
+    page.wait_for_selector("#match-error:not([hidden])")
+    assert "quotation mark" in page.locator("#match-error").inner_text()
+
+
+def test_compare_shows_the_run(page):
+    page.get_by_role("link", name="Compare").click()
+    page.wait_for_selector("#compare-content table")
+    assert "Research use only" in page.locator("#compare .use").inner_text()
+    name, rows = saved(page, page.locator("#compare-content button", has_text="Download CSV").first)
+    assert name == "leaderboard.csv"
+    assert [row["framework"] for row in rows] == ["default", "standard"]
+    assert page.locator("#compare-content svg.chart").count() >= 2
+
+
+def test_a_small_simulation_runs_with_progress_and_can_be_downloaded(page):
+    page.get_by_role("link", name="Policy lab").click()
+    for name in ("greedy", "position_weighted", "lyg"):
+        page.locator(f"input[value={name}]").uncheck()
+    for name, value in (("scale", "0.01"), ("years", "0.5"), ("replicates", "2")):
+        page.locator(f"#rate-{name}").fill(value)
+    page.get_by_role("button", name="Run").click()
+    page.wait_for_selector("#policy-progress:not([hidden])")
+    page.wait_for_selector("#policy-results svg", timeout=120_000)
+    name, rows = saved(page, page.locator("#policy-results button", has_text="Download CSV").first)
+    assert name == "policies.csv"
+    assert [row["policy"] for row in rows] == ["us_status", "oracle"]
+    assert float(rows[0]["life_years_per_transplant"]) > 3
+    assert "not a forecast" in page.locator("#policy .use").inner_text()
+
+
+def test_it_fits_a_phone_and_the_dark(browser, client):
+    context = browser.new_context(
+        base_url=str(client.base_url), viewport={"width": 390, "height": 800}, color_scheme="dark"
+    )
+    page = context.new_page()
+    page.goto("/")
+    load_sample(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    background = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+    assert sum(int(part) for part in background[4:-1].split(",")) < 150
+    context.close()
+
+
+def test_a_token_is_asked_for_where_one_is_needed(browser, models):
+    from lifeyears.app import create_app
+
+    with running(create_app(models, token="0123456789abcdef")) as client:
+        context = browser.new_context(base_url=str(client.base_url))
+        page = context.new_page()
+        page.goto("/")
+        page.locator("#token-value").fill("0123456789abcdef")
+        page.get_by_role("button", name="Continue").click()
+        load_sample(page)
+        context.close()

@@ -1,0 +1,121 @@
+"""From a table to a ranked list, each command in a process of its own."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import lifeyears as ly
+from lifeyears.cli import run
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory):
+    """A training table, a waitlist and a donor, as files."""
+    folder = tmp_path_factory.mktemp("fit")
+    d = ly.data.simulate_registry(n=450, random_state=4)
+    d.X.assign(years=d.y.time, died=d.y.event.astype(int)).to_csv(folder / "train.csv", index=False)
+    people = ly.data.Population()
+    pairs = people.pairs(people.candidates(60, 5), people.donors(1, 6), donor=0, incompatible="keep")
+    pairs = pairs[list(d.X.columns)]
+    donor = [name for name in pairs if name.startswith("donor_")]
+    pairs.drop(columns=donor).assign(id=[f"P{i}" for i in range(60)]).to_csv(folder / "waitlist.csv", index=False)
+    (folder / "donor.json").write_text(json.dumps(json.loads(pairs[donor].to_json(orient="records"))[0]))
+    pairs.to_csv(folder / "pairs.csv", index=False)
+    code = run(
+        ["fit", str(folder / "train.csv"), "--time", "years", "--event", "died", "--horizon", "10"]
+        + ["--preset", "none", "--out", str(folder / "model"), "--jobs", "1", "--drop", "transplant_year"]
+    )
+    assert code == 0
+    return folder
+
+
+def in_new_process(*arguments):
+    return subprocess.run([sys.executable, "-m", "lifeyears", *map(str, arguments)], capture_output=True, text=True)
+
+
+def test_rank_in_a_new_process_gives_the_librarys_numbers(places):
+    made = in_new_process(
+        *("rank", places / "model", places / "waitlist.csv", "--donor", places / "donor.json"),
+        *("--k", 3, "--id", "id", "--out", places / "match"),
+    )
+    assert made.returncode == 0, made.stderr
+    assert "Research use only" in made.stdout
+    ranked = pd.read_csv(places / "match" / "ranked.csv", float_precision="round_trip")
+    ranker = ly.load(places / "model")
+    table = pd.read_csv(places / "pairs.csv").drop(columns="transplant_year")
+    expected = ranker.predict(table[list(ranker.feature_names_in_)])
+    np.testing.assert_array_equal(ranked["years"], expected[ranked["row"]])  # to the bit
+    assert ranked["years"].is_monotonic_decreasing
+    assert ranked["id"].tolist() == [f"P{row}" for row in ranked["row"]]
+    weights = 1 / np.log2(np.arange(2, 5))
+    np.testing.assert_allclose(ranked["probability"][:3], weights / weights.sum(), rtol=1e-12)
+    assert ranked["probability"][3:].eq(0).all()
+    assert ranked["reasons"].str.contains(r"[+-]\d\.\d\d").all()
+    assert (ranked["alive_at_1"] >= ranked["alive_at_5"]).all()
+
+
+def test_describe_tells_the_card(places, capsys):
+    assert run(["describe", str(places / "model")]) == 0
+    out = capsys.readouterr().out
+    for word in ("450 rows", "Horizon", "C-index", "plug-in bound", "Calibration", "Subgroups", "Limits"):
+        assert word in out
+    assert run(["describe", str(places / "model"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["format"] == "lifeyears card"
+
+
+@pytest.mark.parametrize("command", ["fit", "rank", "describe", "serve"])
+def test_every_help_has_an_example(capsys, command):
+    assert run([command, "--help"]) == 0
+    assert f"lifeyears {command}" in capsys.readouterr().out
+
+
+def failing(capsys, *arguments):
+    code = run([str(one) for one in arguments])
+    captured = capsys.readouterr()
+    assert "Traceback" not in captured.err
+    assert code == 2
+    return captured.err
+
+
+def test_a_bad_cell_of_the_waitlist_is_named_with_its_line(places, tmp_path, capsys):
+    table = pd.read_csv(places / "pairs.csv", dtype=object)
+    table.loc[2, "age"] = "sixty"
+    table.to_csv(tmp_path / "bad.csv", index=False)
+    said = failing(capsys, "rank", places / "model", tmp_path / "bad.csv", "--out", tmp_path / "out")
+    assert "bad.csv, line 4, column age: 'sixty' is not a number" in said
+    assert not (tmp_path / "out").exists()
+
+
+def test_wrong_requests_exit_2_with_plain_words(places, tmp_path, capsys):
+    out = ("--out", tmp_path / "out")
+    waitlist = places / "waitlist.csv"
+    assert "column donor_age" in failing(capsys, "rank", places / "model", waitlist, *out)
+    (tmp_path / "donor.json").write_text('{"donor_agee": 3}')
+    said = failing(capsys, "rank", places / "model", waitlist, "--donor", tmp_path / "donor.json", *out)
+    assert "did you mean donor_age" in said
+    (tmp_path / "donor.json").write_text('{"donor_age": NaN}')
+    assert "null" in failing(capsys, "rank", places / "model", waitlist, "--donor", tmp_path / "donor.json", *out)
+    (tmp_path / "donor.json").write_text("[")
+    assert "not JSON" in failing(capsys, "rank", places / "model", waitlist, "--donor", tmp_path / "donor.json", *out)
+    assert "--id" in failing(capsys, "rank", places / "model", waitlist, "--id", "nobody", *out)
+    assert "no file" in failing(capsys, "rank", places / "model", tmp_path / "none.csv", *out)
+    assert "is not a folder" in failing(capsys, "rank", tmp_path / "none", waitlist, *out)
+    assert "is not a folder" in failing(capsys, "describe", tmp_path / "none")
+    assert "SHA256SUMS" in failing(capsys, "serve", "--model", tmp_path)
+    assert "exists" in failing(capsys, "fit", "registry", "--out", places / "model")
+    assert "--base knows KM" in failing(capsys, "fit", "registry", "--base", "Cocks", *out)
+
+
+def test_a_dry_run_fits_nothing(tmp_path, capsys):
+    assert run(["fit", "registry", "--rows", "300", "--out", str(tmp_path / "m"), "--dry-run"]) == 0
+    assert "would fit Cox" in capsys.readouterr().out
+    assert not (tmp_path / "m").exists()
+
+
+def test_serving_elsewhere_than_loopback_needs_a_token_that_is_one(places, capsys, monkeypatch):
+    monkeypatch.setenv("LIFEYEARS_TOKEN", "short")
+    assert "at least 16" in failing(capsys, "serve", "--model", places / "model")

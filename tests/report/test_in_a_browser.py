@@ -1,0 +1,214 @@
+"""The report in a real browser: what a reader sees, sorts, saves and prints."""
+
+import csv
+import io
+import json
+from contextlib import contextmanager
+
+import pytest
+
+from lifeyears.report import Summary, as_html, checked, write_report
+
+SECTIONS = ["answer", "audit", "years", "paper", "positivity", "calibration", "subgroups", "cohort", "methods"]
+SECTIONS += ["limits", "rerun", "tripod"]
+
+
+@contextmanager
+def opened(browser, path, width=1400, **options):
+    """The page, and what it said and asked for; neither is allowed but for the file itself."""
+    context = browser.new_context(viewport={"width": width, "height": 900}, **options)
+    page, said, asked = context.new_page(), [], []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("dialog", lambda dialog: (said.append(f"dialog {dialog.message}"), dialog.dismiss()))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(path.as_uri())
+    page.wait_for_function("document.documentElement.dataset.ready === 'true'")
+    yield page
+    assert said == []
+    assert [url for url in asked if not url.startswith("blob:")] == [path.as_uri()]
+    context.close()
+
+
+def shown(page, name):
+    """A table as its headings and rows of cells."""
+    table = page.locator(f'table[data-name="{name}"]')
+    heads = table.locator("thead th").all_text_contents()
+    return [dict(zip(heads, row, strict=True)) for row in table.evaluate(
+        "t => [...t.tBodies[0].rows].map(r => [...r.cells].map(c => c.textContent))"
+    )]  # fmt: skip
+
+
+def raw(page, name, column):
+    """What the cells of a column hold, unrounded."""
+    return page.evaluate(
+        """([name, column]) => {
+            const table = document.querySelector(`table[data-name="${name}"]`);
+            const place = [...table.tHead.rows[0].cells].findIndex((cell) => cell.textContent === column);
+            return [...table.tBodies[0].rows].map((row) => JSON.parse(row.cells[place].dataset.v ?? "null"));
+        }""",
+        [name, column],
+    )
+
+
+def test_every_section_and_number_is_there(browser, demo):
+    summary = json.loads((demo / "summary.json").read_text())
+    with opened(browser, demo / "report.html") as page:
+        assert page.locator("main section").evaluate_all("all => all.map(s => s.id)") == SECTIONS
+        links = page.locator("a[href^='#']").evaluate_all("all => all.map(a => a.getAttribute('href').slice(1))")
+        assert not [link for link in links if page.locator(f"[id='{link}']").count() != 1]
+        for name, column in (("years", "years"), ("years", "C-index"), ("audit", "bound"), ("room", "closed")):
+            table = summary["tables"][name]
+            place = table["columns"].index(column)
+            assert raw(page, name, column) == [row[place] for row in table["data"]]
+        best = next(row for row in shown(page, "audit") if row["place by years"] == "1")
+        answer = summary["answer"]
+        assert f"{best['model']} {best['framework']}" == answer["best"]
+        told = f"{answer['years']:.2f} ({answer['low']:.2f} to {answer['high']:.2f})"
+        assert best["years"] == told
+        assert told in page.locator("#answer").inner_text()
+        assert page.locator(".command").inner_text() == "lifeyears demo --rows 400 --seed 0"
+
+
+def test_every_chart_has_marks_and_words(browser, demo):
+    with opened(browser, demo / "report.html") as page:
+        charts = page.locator(".chart").evaluate_all(
+            """all => all.map(box => ({
+                name: box.dataset.chart, words: box.getAttribute("aria-label"), drawn: box.clientHeight,
+                marks: box.querySelectorAll(".point path, .point, path.js-line").length,
+                caption: box.closest("figure").querySelector("figcaption").textContent}))"""
+        )
+    assert {"years", "audit", "differences", "room", "positivity", "survival", "figure_3a", "figure_3b"} <= {
+        chart["name"] for chart in charts
+    }
+    for chart in charts:
+        assert chart["marks"] > 0, chart["name"]
+        assert chart["drawn"] > 100
+        assert len(chart["words"]) > 40
+        assert len(chart["caption"]) > 10
+
+
+def test_tables_sort_by_mouse_and_keyboard(browser, demo):
+    with opened(browser, demo / "report.html") as page:
+        heads = page.locator('table[data-name="years"] th')
+        place = [text.strip() for text in heads.all_text_contents()].index("years")
+        heads.nth(place).locator("button").click()
+        assert heads.nth(place).get_attribute("aria-sort") == "descending"
+        found = raw(page, "years", "years")
+        assert found == sorted(found, reverse=True)
+        heads.nth(place).locator("button").focus()
+        page.keyboard.press("Enter")
+        assert heads.nth(place).get_attribute("aria-sort") == "ascending"
+        assert raw(page, "years", "years") == found[::-1]
+        heads.nth(0).locator("button").click()
+        names = [row["model"] for row in shown(page, "years")]
+        assert names == sorted(names, key=str.lower)
+        gains = [text.strip() for text in heads.all_text_contents()].index("gain")
+        heads.nth(gains).locator("button").click()
+        found = raw(page, "years", "gain")
+        assert None not in found[: sum(value is not None for value in found)]  # what is missing comes last
+
+
+def test_tables_are_saved_whole(browser, demo):
+    table = json.loads((demo / "summary.json").read_text())["tables"]["years"]
+    with opened(browser, demo / "report.html", accept_downloads=True) as page:
+        with page.expect_download() as waiting:
+            page.locator("#table-years button.save").click()
+        assert waiting.value.suggested_filename == "years.csv"
+        text = waiting.value.path().read_text(encoding="utf-8-sig")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert set(rows[0]) == set(table["columns"])
+    for row, values in zip(rows, table["data"], strict=True):
+        for name, value in zip(table["columns"], values, strict=True):
+            assert row[name] == ("" if value is None else value if isinstance(value, str) else row[name])
+            if isinstance(value, float):
+                assert float(row[name]) == value
+
+
+@pytest.mark.parametrize("width", [360, 1400])
+def test_nothing_overflows_on_a_screen(browser, demo, width):
+    with opened(browser, demo / "report.html", width) as page:
+        page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
+        page.wait_for_timeout(300)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        beyond = page.evaluate(
+            """() => [...document.querySelectorAll("main *, header *")].filter((part) => !part.closest(".scroll, svg")
+                && part.getBoundingClientRect().right > window.innerWidth + 1).map((part) => part.outerHTML)"""
+        )
+        assert beyond == []
+        cut = page.locator(".chart").evaluate_all(
+            """all => all.filter((box) => {
+                const edge = box.getBoundingClientRect();
+                return [...box.querySelectorAll(".xtitle, .ytitle, .annotation-text, .gtitle")].some((text) =>
+                    text.getBoundingClientRect().right > edge.right + 2
+                    || text.getBoundingClientRect().left < edge.left - 2);
+            }).map((box) => box.dataset.chart)"""
+        )
+        assert cut == []
+
+
+def test_nothing_overflows_on_paper(browser, demo, tmp_path):
+    with opened(browser, demo / "report.html", color_scheme="dark") as page:
+        page.emulate_media(media="print")
+        page.set_viewport_size({"width": 688, "height": 970})  # A4 less its margins
+        beyond = page.evaluate(
+            """() => [...document.querySelectorAll("main table, main figure, .chart .main-svg, .tiles, pre")].filter(
+                (part) => part.getBoundingClientRect().right > 689).map((part) => part.outerHTML.slice(0, 90))"""
+        )
+        assert beyond == []
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        assert page.evaluate("getComputedStyle(document.querySelector('nav')).display") == "none"
+        assert page.pdf(path=tmp_path / "report.pdf", format="A4").startswith(b"%PDF")
+
+
+def test_dark_when_the_reader_is(browser, demo):
+    def lightness(scheme):
+        with opened(browser, demo / "report.html", color_scheme=scheme) as page:
+            colours = page.evaluate(
+                """() => [getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color,
+                    getComputedStyle(document.querySelector(".chart .ytick text")).fill]"""
+            )
+        return [sum(map(int, colour[4:-1].split(","))) for colour in colours]
+
+    (ground, ink, ticks), (dark_ground, dark_ink, dark_ticks) = lightness("light"), lightness("dark")
+    assert ground > ticks > ink
+    assert dark_ground < dark_ticks < dark_ink
+
+
+def test_legend_hides_and_shows(browser, demo):
+    with opened(browser, demo / "report.html") as page:
+        figure = page.locator("figure:has(#chart-audit)")
+        before = figure.locator(".point").count()
+        first = figure.locator(".legend button").first
+        first.click()
+        assert first.get_attribute("aria-pressed") == "false"
+        page.wait_for_function(f"document.querySelectorAll('#chart-audit .point').length < {before}")
+        first.click()
+        page.wait_for_function(f"document.querySelectorAll('#chart-audit .point').length === {before}")
+
+
+def test_a_data_set_with_a_wicked_name_is_harmless(browser, demo, tmp_path):
+    wicked = "<script>alert('x')</script><img src=x onerror=alert(1)>\"'&"
+    content = json.loads((demo / "summary.json").read_text())
+    content["data"]["name"] = content["data"]["source"] = content["command"] = wicked
+    content["warnings"].append({"serious": True, "title": wicked, "text": wicked})
+    for name, column in (("subgroups", "group"), ("predictors", "predictor"), ("subgroups", "by")):
+        table = content["tables"][name]
+        for row in table["data"]:
+            row[table["columns"].index(column)] += wicked
+    path = tmp_path / "wicked.html"
+    path.write_text(as_html(Summary(checked(content))))
+    with opened(browser, path) as page:
+        assert page.locator("h1").inner_text().startswith(wicked)
+        assert page.locator("main img, main script, h1 *").count() == 0
+        assert page.locator("svg image, svg a").count() == 0
+
+
+def test_two_runs_side_by_side(browser, demo, one_model, tmp_path):
+    path = write_report(demo, one_model.folder, tmp_path / "both.html")
+    with opened(browser, path, 360) as page:
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        assert page.locator("#chart-beside .point").count() > 3
+        changed = {row["what"]: row for row in shown(page, "changes")}
+        assert {"data: name", "plan: models", "plan: tau", "judge"} <= set(changed)
+        assert "plan: seed" not in changed
