@@ -4,7 +4,7 @@ Each piece of work runs in a process of its own on one thread, so that its peak 
 400 MB at 10⁶ rows, and the libraries in it):
 
     python stress/scale.py                      # all; what is in results/scale.json already is not run again
-    python stress/scale.py --afresh             # all, again
+    python stress/scale.py --afresh             # again
     python stress/scale.py --rows 10000 --work cox,aft
     python stress/scale.py --draw               # only docs/images/stress-growth.png
 """
@@ -227,11 +227,11 @@ def main() -> None:
     if asked.one:
         one(asked.one, int(asked.rows))
         return
-    found = {} if asked.afresh else read("scale").get("found", {})
+    found = read("scale").get("found", {})
     failed = False
     for n in () if asked.draw else map(int, asked.rows.split(",")):
         for work in asked.work.split(","):
-            if "total s" in found.get(work, {}).get(str(n), {}):
+            if "total s" in found.get(work, {}).get(str(n), {}) and not asked.afresh:
                 continue
             row = measured(work, n)
             failed |= "failed" in row

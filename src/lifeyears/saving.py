@@ -44,7 +44,7 @@ from .ranking import BootstrappedRanker, PseudoLabels, RankerReport
 from .ranking._calibration import CalibrationMap
 from .ranking._network import HIDDEN, YearsNetwork
 from .ranking._tree_text import check_booster_text
-from .ranking._trees import HazardTrees, LinearScore, Phase, YearsTrees
+from .ranking._trees import HazardTrees, Phase, YearsTrees
 from .relevance import Diagnostics
 
 FORMAT, SCHEMA = "lifeyears model", 1
@@ -68,7 +68,6 @@ _PARTS = (
     CalibrationMap,
     YearsTrees,
     HazardTrees,
-    LinearScore,
     Phase,
     YearsNetwork,
     RankerReport,

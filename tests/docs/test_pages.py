@@ -52,6 +52,20 @@ table = ly.data.simulate_registry(n=400, random_state=1)
 candidates, donor = table.X.iloc[:20], table.X.iloc[20:21]
 listed, until_death = table.X, table.y
 """,
+    "docs/service.md": """
+import json
+from pathlib import Path
+import lifeyears as ly
+from lifeyears.cli import run
+table = ly.data.simulate_registry(n=400, random_state=0)
+few = table.X[["age", "sex", "bmi", "donor_age", "donor_sex"]]
+few.assign(years=table.y.time, died=table.y.event.astype(int)).to_csv("my.csv", index=False)
+few[["age", "sex", "bmi"]].head(20).to_csv("waitlist.csv", index=False)
+donor = few[["donor_age", "donor_sex"]].dropna().iloc[0]
+Path("donor.json").write_text(json.dumps({"donor_age": float(donor["donor_age"]), "donor_sex": donor["donor_sex"]}))
+if not small:
+    run(["compare", "my.csv", "--time", "years", "--event", "died", "--models", "KM"])
+""",
 }
 
 
@@ -95,7 +109,7 @@ def test_a_page_runs_at_full_size(page, folder, running):
 
 
 def run_page(page, folder, running, small):
-    names = {"__name__": "__main__"}
+    names = {"__name__": "__main__", "small": small}
     exec(BEFORE.get(name_of(page), ""), names)
     port = free_port()
     for block in blocks_of(page):
@@ -110,7 +124,8 @@ def run_page(page, folder, running, small):
             plt.close("all")
         elif block.language in ("sh", "bash", "console"):
             for command in shell_lines(code):
-                run_command(command, folder, running, small and block.long, f"{name_of(page)}:{block.line + 1}")
+                where = f"{name_of(page)}:{block.line + 1}"
+                run_command(command, folder, running, port, where, small=small and block.long, real=not small)
 
 
 def shell_lines(code):
@@ -119,7 +134,7 @@ def shell_lines(code):
     return [line for line in stripped if line]
 
 
-def run_command(command, folder, running, small, where):
+def run_command(command, folder, running, port, where, small, real):
     words = shlex.split(command)
     if words[0] == "make":  # what the targets do is what continuous integration runs; here: that they are there
         done = subprocess.run(["make", "-n", *words[1:]], cwd=ROOT, capture_output=True, text=True)
@@ -131,14 +146,15 @@ def run_command(command, folder, running, small, where):
     elif words[0] == "python" and (ROOT / words[1]).exists():
         check_script(words)
         return
-    elif words[:2] == ["lifeyears", "serve"]:
-        running.enter_context(service(words, folder))
+    elif words[:2] == ["lifeyears", "serve"] and "--help" not in words:
+        running.close()  # one at a time, at one port
+        running.enter_context(service(words, folder, str(port)))
         return
-    elif words[0] == "lifeyears" and not re.search(r"[|<>&;]", command):
+    elif words[0] == "lifeyears" and not real and not re.search(r"[|<>&;]", command):
         added = shlex.split(SMALL.get(words[1], "")) if small else []
         with warnings.catch_warnings():
             warnings.simplefilter("default")
-            code = run([*words[1:], *(["--rows", "400"] if small and words[2:3] == ["registry"] else []), *added])
+            code = run([*words[1:], *added])
         assert code == 0, f"{where}: `{command}` ended with exit code {code}"
         return
     else:
@@ -168,13 +184,9 @@ def free_port():
 
 
 @contextlib.contextmanager
-def service(words, folder):
+def service(words, folder, port):
     """`lifeyears serve` in the background, from the moment it answers to the end of the page."""
-    words = [word for word in words if word != "&"]
-    port = words[words.index("--port") + 1] if "--port" in words else None
-    if port is None:
-        port = str(free_port())
-        words += ["--port", port]
+    words = [word for word in words if word != "&"] + ([] if "--port" in words else ["--port", port])
     process = subprocess.Popen(
         [sys.executable, "-m", "lifeyears", *words[1:]], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     )
@@ -223,9 +235,9 @@ def test_links_and_pictures_are_there(page):
 def test_every_picture_is_on_a_page_that_names_the_command_that_makes_it():
     pages = [page.read_text() for page in PAGES if page.name != "README.md"]
     named = [text for text in pages if re.search(r"`(python (docs|benchmarks|stress)/\w+\.py|make [a-z]+)", text)]
-    pictures = sorted((ROOT / "docs" / "images").glob("*.png"))
-    assert pictures
-    assert [picture.name for picture in pictures if not any(f"images/{picture.name}" in text for text in named)] == []
+    shown = {picture for page in PAGES for picture in re.findall(r"images/[\w-]+\.png", page.read_text())}
+    assert shown
+    assert [picture for picture in sorted(shown) if not any(picture in text for text in named)] == []
 
 
 def test_the_api_page_has_every_public_name():

@@ -4,6 +4,7 @@ import lightgbm
 import numpy as np
 import pytest
 
+import lifeyears as ly
 from lifeyears.ranking._shallow import shallow_trees
 
 
@@ -69,3 +70,13 @@ def test_deeper_trees_and_zeros_for_missing_are_left_to_lightgbm():
 def test_tables_are_made_once():
     booster, _ = grown(4, 2)
     assert shallow_trees(booster, 40) is shallow_trees(booster, 40)
+
+
+def test_explained_years_are_the_predicted_ones_to_the_bit():
+    d = ly.data.simulate_registry(n=400, random_state=1)
+    members = ("years", "hazard")
+    ranker = ly.BootstrappedRanker(tau=10, members=members, n_estimators=30, folds=2, random_state=0, n_jobs=1)
+    ranker.fit(d.X, d.y)
+    assert ranker.members_
+    for rows in (d.X, d.X.head(7)):
+        np.testing.assert_array_equal(ranker.explain(rows).years, ranker.predict(rows))

@@ -17,6 +17,7 @@ SECTIONS += ["limits", "rerun", "tripod"]
 def opened(browser, path, width=1400, **options):
     """The page, and what it said and asked for; neither is allowed but for the file itself."""
     context = browser.new_context(viewport={"width": width, "height": 900}, **options)
+    context.set_default_timeout(180_000)  # a busy machine is no failure
     page, said, asked = context.new_page(), [], []
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))

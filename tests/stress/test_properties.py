@@ -4,18 +4,25 @@ Each property holds for cohorts of any size; `make stress` (stress/properties.py
 and on cohorts of up to 1,000,000.
 """
 
+import os
 import warnings
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import lifeyears as ly
 from lifeyears.curves import product_limit
 
-EXAMPLES = 12
-small = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+EXAMPLES = int(os.environ.get("LIFEYEARS_EXAMPLES", "12"))
+small = settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+    derandomize="LIFEYEARS_EXAMPLES" not in os.environ,  # the same examples in every run of the suite
+)
 MODELS = {
     "km": lambda tau: ly.models.KaplanMeier(tau=tau),
     "cox": lambda tau: ly.models.Cox(alpha=1.0, tau=tau),
@@ -144,7 +151,8 @@ def test_survival_times_censoring_is_the_share_still_there(cohort):
 def test_means_of_curves_are_bounded_and_add_up(cohort, tau, a):
     """∫₀^τ S = ∫₀^a S + S(a)·(E[min(T, τ) | T > a] − a)."""
     curves = quietly(MODELS["cox"](None).fit, cohort.X, cohort.y).predict_curves(cohort.X)
-    assume(a < tau)
+    if a >= tau:
+        return
     mean = curves.restricted_mean(tau)
     assert ((mean >= 0) & (mean <= tau + 1e-9)).all()
     after = curves.mean_life_after(a, tau)
@@ -190,7 +198,8 @@ def test_metrics_see_the_order_of_scores_only(cohort, how):
         "cube": lambda s: s**3,
     }[how]
     moved = turn(cohort.scores)
-    assume(len(np.unique(moved)) == len(np.unique(cohort.scores)))  # far out, floats may run together
+    if len(np.unique(moved)) < len(np.unique(cohort.scores)):  # far out, floats may run together
+        return
     same(
         answered(metrics, cohort.y, cohort.scores, cohort.relevance),
         answered(metrics, cohort.y, moved, cohort.relevance),
@@ -312,7 +321,7 @@ def test_a_constant_score_is_worth_a_random_pick(cohort, data):
 # the ranker
 
 
-@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(small, max_examples=max(4, EXAMPLES // 20))
 @given(cohorts(2, 300), st.sampled_from(["paper", "default"]))
 def test_a_ranker_says_years_within_the_horizon_whatever_the_size(cohort, preset):
     ranker = ly.BootstrappedRanker(tau=6.0, preset=preset, n_estimators=5, random_state=0, n_jobs=1)

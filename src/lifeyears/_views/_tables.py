@@ -47,7 +47,7 @@ def columns_of(frame: pd.DataFrame) -> list[Column]:
     >>> import pandas as pd
     >>> table = pd.DataFrame({"model": ["Cox"], "years": [14.394], "low": [14.122], "high": [14.665]})
     >>> [column.texts for column in columns_of(table)]
-    [['Cox'], ['14.39 (14.12 to 14.67)']]
+    [['Cox'], ['14.39 (14.12 to 14.66)']]
     """
     names = [str(name) for name in frame.columns]
     cells = {name: [_plain(value) for value in frame.iloc[:, place]] for place, name in enumerate(names)}

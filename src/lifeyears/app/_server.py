@@ -13,6 +13,7 @@ from typing import Any
 
 import uvicorn
 
+from .._threads import one_thread
 from ..matching import MatchModel
 from ._guard import LOOPBACK
 from ._service import create_app
@@ -72,7 +73,8 @@ def serve(
         backlog=BACKLOG,
         ws="none",
     )
-    uvicorn.Server(settings).run(sockets=[listening])
+    with one_thread():
+        uvicorn.Server(settings).run(sockets=[listening])
 
 
 def is_loopback(host: str) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .._threads import one_thread
 from ..allocation import PositionWeighted
 from ..ranking import BootstrappedRanker, Explanation
 from ..ranking._explain import explain
@@ -156,7 +157,8 @@ class MatchModel:
 
     def explain(self, table: CheckedRows) -> Explanation:
         """All contributions in years, as the ranker's `explain` has them."""
-        return explain(self.ranker, None, table.matrix(self.ranker.preprocessor_))
+        with one_thread():
+            return explain(self.ranker, None, table.matrix(self.ranker.preprocessor_))
 
     def curves(self, table: CheckedRows, points: int = 41) -> tuple[np.ndarray, np.ndarray]:
         """Times from 0 to the horizon, and calibrated survival there, (n, points)."""

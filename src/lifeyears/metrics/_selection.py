@@ -19,7 +19,7 @@ class Selection:
     Attributes
     ----------
     mean_absolute_error : float
-        Mean |estimate − truth| (Figure A1).
+        Mean distance of estimate and truth (Figure A1).
     spearman : float
         Rank correlation (Figure A2); NaN where either is constant.
     pairwise_accuracy : float

@@ -21,7 +21,6 @@ from ._objective import HybridObjective
 from ._settings import Settings
 from ._trees import (
     HazardTrees,
-    LinearScore,
     PartialLikelihoodObjective,
     Phase,
     YearsTrees,
@@ -49,66 +48,33 @@ def stages(rounds: int) -> np.ndarray:
 
 
 def grow_years(
-    table: Any,
-    X: np.ndarray,
-    new: np.ndarray,
-    labels: np.ndarray,
-    gains: np.ndarray,
-    start: HazardTrees | None,
-    settings: Settings,
-    seed: int,
+    table: Any, X: np.ndarray, new: np.ndarray, labels: np.ndarray, gains: np.ndarray, settings: Settings, seed: int
 ) -> Grown:
-    """The paper's second stage on pseudo-labels, from their mean or from years that are known already."""
-    begun, begun_new = (0.0, 0.0) if start is None else (start.predict(X), start.predict(new))
-    centre = float(np.mean(labels - begun))
+    """The paper's second stage on pseudo-labels, from their mean."""
+    centre = float(labels.mean())
     objective = HybridObjective(labels, settings.alpha, settings.margin, settings.group_size, seed, gains)
-    booster = grow(table, objective, centre + begun, settings, seed, threads=1)
+    booster = grow(table, objective, centre, settings, seed, threads=1)
     rounds = stages(settings.n_estimators)
-    members = [YearsTrees(booster, centre, int(many), start) for many in rounds]
-    return Grown(staged(booster, new, centre + begun_new, rounds), members)
-
-
-def phases_of(y: Outcome, edges: np.ndarray) -> list[tuple[np.ndarray, Outcome, float]]:
-    """Of each phase: who begins it, what happens to them in it, and its length."""
-    phases = []
-    for start, stop in pairwise(edges):
-        alive = np.flatnonzero(y.time > start)
-        time, event = y.time[alive], y.event[alive]
-        phases.append((alive, Outcome(np.minimum(time, stop) - start, event & (time <= stop)), float(stop - start)))
-    return phases
-
-
-def linear_start(X: np.ndarray, y: Outcome, edges: np.ndarray, ridge: float) -> HazardTrees:
-    """Linear hazards, phase by phase, without trees."""
-    phases = []
-    for alive, within, length in phases_of(y, edges):
-        linear = LinearScore.fit(X[alive], within, ridge)
-        phases.append(Phase.of(linear, None, PartialLikelihoodObjective(within), linear(X[alive]), length))
-    return HazardTrees(tuple(phases), 0)
+    return Grown(staged(booster, new, centre, rounds), [YearsTrees(booster, centre, int(many)) for many in rounds])
 
 
 def grow_hazard(
-    table: Any,
-    X: np.ndarray,
-    new: np.ndarray,
-    y: Outcome,
-    edges: np.ndarray,
-    start: HazardTrees | None,
-    settings: Settings,
-    seed: int,
+    table: Any, X: np.ndarray, new: np.ndarray, y: Outcome, edges: np.ndarray, settings: Settings, seed: int
 ) -> Grown:
-    """Boosted partial likelihoods, one for each phase of life, from nothing or from a linear start."""
+    """Boosted partial likelihoods, one for each phase of life."""
     rounds = stages(settings.n_estimators)
     phases: list[list[Phase]] = [[] for _ in rounds]  # by stage
     scores: list[list[np.ndarray]] = [[] for _ in rounds]
-    for phase, (alive, within, length) in enumerate(phases_of(y, edges)):
-        linear = LinearScore.nothing(X.shape[1]) if start is None else start.phases[phase].start
-        objective, begun = PartialLikelihoodObjective(within), linear(X[alive])
-        rows = table if len(alive) == len(X) else table.subset(alive)
-        booster = grow(rows, objective, begun, settings, seed, threads=1)
-        trained, said = staged(booster, X[alive], begun, rounds), staged(booster, new, linear(new), rounds)
+    for start, stop in pairwise(edges):
+        alive = y.time > start
+        within = y[alive]
+        within = Outcome(np.minimum(within.time, stop) - start, within.event & (within.time <= stop))
+        objective = PartialLikelihoodObjective(within)
+        rows = table if alive.all() else table.subset(np.flatnonzero(alive))
+        booster = grow(rows, objective, 0.0, settings, seed, threads=1)
+        trained, said = (staged(booster, matrix, 0.0, rounds) for matrix in (X[alive], new))
         for stage in range(len(rounds)):
-            phases[stage].append(Phase.of(linear, booster, objective, trained[stage], length))
+            phases[stage].append(Phase.of(booster, objective, trained[stage], float(stop - start)))
             scores[stage].append(said[stage])
     held_out = np.array([years_of(phases[stage], scores[stage]) for stage in range(len(rounds))])
     return Grown(held_out, [HazardTrees(tuple(made), int(many)) for made, many in zip(phases, rounds, strict=True)])
@@ -140,15 +106,12 @@ def grow_fold(
     """All tree members of one fold, on one thread."""
     matrix, new = np.ascontiguousarray(X[train]), np.ascontiguousarray(X[test])
     table = training_table(matrix, settings, seed)
-    grown, start, edges = {}, None, np.array([0.0, tau])
-    if y is not None:
-        edges = phase_edges(y[train], tau, settings.phases)
-    if y is not None and settings.start == "linear":
-        start = linear_start(matrix, y[train], edges, settings.ridge)
+    grown = {}
     if "years" in settings.members:
-        grown["years"] = grow_years(table, matrix, new, labels[train], gains[train], start, settings, seed)
+        grown["years"] = grow_years(table, matrix, new, labels[train], gains[train], settings, seed)
     if "hazard" in settings.members and y is not None:
-        grown["hazard"] = grow_hazard(table, matrix, new, y[train], edges, start, settings, seed)
+        edges = phase_edges(y[train], tau, settings.phases)
+        grown["hazard"] = grow_hazard(table, matrix, new, y[train], edges, settings, seed)
     return grown
 
 

@@ -81,12 +81,12 @@ def explain(ranker: Any, X: Any, matrix: np.ndarray) -> Explanation:
         said, shares = occluded(ranker.base_, matrix, ranker.typical_row_, belongs)
         scores += ranker.weights_["base"] * said
         parts += ranker.weights_["base"] * shares
-    by_column = np.asfortranarray(matrix)  # once for all trees
+    by_columns = np.asfortranarray(matrix)  # once for all trees
     for name, fits in ranker.members_.items():
         each = []
         for fit in fits:
             whole = hasattr(fit, "explained")
-            said, shares = fit.explained(by_column) if whole else occluded(fit, matrix, ranker.typical_row_, belongs)
+            said, shares = fit.explained(by_columns) if whole else occluded(fit, matrix, ranker.typical_row_, belongs)
             each.append(said)
             parts += ranker.weights_[name] / len(fits) * shares
         scores += ranker.weights_[name] * np.mean(each, axis=0)

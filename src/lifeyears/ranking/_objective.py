@@ -12,7 +12,7 @@ class HybridObjective:
     """Gradient and Hessian of L = α·L_MSE + (1 − α)·L_rank, summed over the groups.
 
     L_MSE is a mean over the group and L_rank a sum over its pairs, as the paper writes them:
-    g_i = 2α(f_i − y_i)/|B| + (1 − α)·[Σ_{j: y_j > y_i} − Σ_{j: y_i > y_j}] hinge·|ΔNDCG_ij|.
+    ``g_i = 2α(f_i − y_i)/|B| + (1 − α)·[Σ_{j: y_j > y_i} − Σ_{j: y_i > y_j}] hinge·|ΔNDCG_ij|``.
 
     What the paper leaves open is done so: every call draws new groups; they are of nearly equal size, at most
     `group_size`, so that no small last group weighs more than the others; equal scores are ranked in the random order
@@ -26,7 +26,7 @@ class HybridObjective:
     group_size : int
     random_state : int or Generator
     gains : array, optional
-        What stands in |ΔNDCG| in place of the labels (labels clipped to [0, τ]).
+        What stands in ``|ΔNDCG|`` in place of the labels (labels clipped to [0, τ]).
     threads : int
     weights : array, optional
         How many rows a row stands for; it multiplies the row's gradient and Hessian.

@@ -65,12 +65,7 @@ class BootstrappedRanker(BaseEstimator):
     folds : int, optional
         For cross-fitting the members; 0 makes one fit, as the paper does.
     phases : int, optional
-        Of the hazard members: stretches of life with effects and trees of their own.
-    start : {"linear", "mean"}, optional
-        Where the trees of the members begin: at linear hazards with a ridge, phase by phase, or at the mean. One fit
-        (``folds=0``) and relevance begin at the mean.
-    ridge : float, optional
-        Of the linear start, on columns of unit spread.
+        Of the hazard members: stretches of life with trees of their own.
     alpha, margin, group_size : optional
         Of the hybrid loss; the margin is in the unit of time. alpha=1 is squared error.
     learning_rate, n_estimators, num_leaves, max_depth, max_bin : optional
@@ -123,8 +118,6 @@ class BootstrappedRanker(BaseEstimator):
         members: Sequence[str] | None = None,
         folds: int | None = None,
         phases: int | None = None,
-        start: Literal["linear", "mean"] | None = None,
-        ridge: float | None = None,
         alpha: float | None = None,
         margin: float | None = None,
         group_size: int | None = None,
@@ -152,8 +145,6 @@ class BootstrappedRanker(BaseEstimator):
         self.members = members
         self.folds = folds
         self.phases = phases
-        self.start = start
-        self.ridge = ridge
         self.alpha = alpha
         self.margin = margin
         self.group_size = group_size

@@ -31,8 +31,6 @@ class Settings:
     members: tuple[str, ...]
     folds: int
     phases: int
-    start: Literal["linear", "mean"]
-    ridge: float
     alpha: float
     margin: float
     group_size: int
@@ -49,7 +47,6 @@ class Settings:
 
     def __post_init__(self) -> None:
         _one_of("label", self.label, ("ey", "dr"))
-        _one_of("start", self.start, ("linear", "mean"))
         if not self.members or set(self.members) - {"base", "years", "hazard"}:
             raise ValueError(
                 f'members must name some of "base", "years" and "hazard", at least one; got {self.members!r}'
@@ -60,7 +57,6 @@ class Settings:
         if self.folds == 1:
             raise ValueError("folds must be 0 (one fit) or at least 2; got 1")
         _within("phases", self.phases, 1, 10, whole=True)
-        _within("ridge", self.ridge, 0, None)
         _within("alpha", self.alpha, 0, 1)
         _within("margin", self.margin, 0, None)
         _within("group_size", self.group_size, 2, None, whole=True)
@@ -87,8 +83,6 @@ PRESETS = {
         members=("years",),
         folds=0,
         phases=1,
-        start="mean",
-        ridge=200.0,
         alpha=0.3,
         margin=1.0,
         group_size=256,
@@ -110,8 +104,6 @@ PRESETS = {
         members=("base", "years", "hazard"),
         folds=5,
         phases=2,
-        start="linear",
-        ridge=200.0,
         alpha=1.0,
         margin=1.0,
         group_size=256,

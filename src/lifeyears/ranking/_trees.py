@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..models import Cox
 from ..models._partial_likelihood import RiskSets
 from ..models._proportional import Baseline, LifeTable
 from ..outcome import Outcome
@@ -24,98 +22,42 @@ Objective = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 @dataclass(frozen=True, eq=False)
 class YearsTrees:
-    """f(x) = centre + start(x) + Σ trees: years, as they are.
+    """f(x) = centre + Σ trees: years, as they are.
 
-    LightGBM takes no offset from a custom objective: it is ours to keep.
+    LightGBM takes no offset from a custom objective: the mean label is ours to keep.
     """
 
     booster: lightgbm.Booster
     centre: float
     rounds: int
-    start: HazardTrees | None = None
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Years of each row."""
-        begun = 0.0 if self.start is None else self.start.predict(X)
-        return self.centre + begun + summed(self.booster, self.rounds, X)
+        return self.centre + summed(self.booster, self.rounds, X)
 
     def explained(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Years; and what each column adds to them (n, p), and last what all rows share (Shapley values)."""
         sums, parts = shared_out(self.booster, self.rounds, X)
         parts[:, -1] += self.centre
-        if self.start is None:
-            return self.centre + sums, parts
-        begun, linear = self.start.explained(X)
-        return self.centre + begun + sums, parts + linear
-
-
-@dataclass(frozen=True, eq=False)
-class LinearScore:
-    """(x − centre)·coef: where the trees of a phase begin."""
-
-    centre: np.ndarray
-    coef: np.ndarray
-
-    @classmethod
-    def fit(cls, X: np.ndarray, y: Outcome, ridge: float) -> LinearScore:
-        """Cox's model with a ridge, on columns of unit spread; nothing where cells are missing, or no event was seen.
-
-        A ridge of r is a prior of spread 1/√r for each effect, however many rows there are. Without it, linear models
-        of single phases extrapolate wildly.
-        """
-        centre, spread = X.mean(axis=0), X.std(axis=0)
-        if not y.n_events or not np.isfinite(centre).all():
-            return cls.nothing(X.shape[1])
-        spread[spread <= 1e-12 * np.abs(centre)] = np.inf  # a constant says nothing
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it is only a start: the trees mend it, and held-out rows judge both
-            model = Cox(alpha=ridge, tol=1e-3).fit((X - centre) / spread, y)
-        return cls(centre, model.coef_ / spread)
-
-    @classmethod
-    def nothing(cls, columns: int) -> LinearScore:
-        """0 for everyone."""
-        return cls(np.zeros(columns), np.zeros(columns))
-
-    def __call__(self, X: np.ndarray) -> np.ndarray:
-        """The score of each row."""
-        return (X - self.centre) @ self.coef
+        return self.centre + sums, parts
 
 
 @dataclass(frozen=True, eq=False)
 class Phase:
-    """One stretch of life, of `length` years: within it S(t|x) = exp(−H₀(t)·e^f(x)), f = start(x) + Σ trees."""
+    """One stretch of life, of `length` years: within it S(t|x) = exp(−H₀(t)·e^f(x)), f = Σ trees."""
 
-    start: LinearScore
-    booster: lightgbm.Booster | None  # None: the start alone
+    booster: lightgbm.Booster
     baseline: Baseline
     table: LifeTable
     length: float
 
     @classmethod
     def of(
-        cls,
-        start: LinearScore,
-        booster: lightgbm.Booster | None,
-        objective: PartialLikelihoodObjective,
-        scores: np.ndarray,
-        length: float,
+        cls, booster: lightgbm.Booster, objective: PartialLikelihoodObjective, scores: np.ndarray, length: float
     ) -> Phase:
         """With Breslow's baseline for the scores of the training rows."""
         baseline = objective.baseline(scores)
-        return cls(start, booster, baseline, baseline.life_table(scores, length), length)
-
-    def scores(self, X: np.ndarray, rounds: int) -> np.ndarray:
-        """The logarithm of the hazard ratio, after so many rounds."""
-        return self.start(X) if self.booster is None else self.start(X) + summed(self.booster, rounds, X)
-
-    def explained(self, X: np.ndarray, rounds: int) -> tuple[np.ndarray, np.ndarray]:
-        """The same; and what each column adds to it, with what all rows share last."""
-        linear = np.column_stack([(X - self.start.centre) * self.start.coef, np.zeros(len(X))])
-        if self.booster is None:
-            return self.start(X), linear
-        sums, parts = shared_out(self.booster, rounds, X)
-        return self.start(X) + sums, parts + linear
+        return cls(booster, baseline, baseline.life_table(scores, length), length)
 
     def life(self, log_hazard: np.ndarray) -> np.ndarray:
         """Expected years within the stretch, of those who begin it."""
@@ -130,7 +72,7 @@ class Phase:
 class HazardTrees:
     """Hazards that are proportional within a phase; years are the restricted mean of the whole curve.
 
-    What kills early is not what kills late: with two phases, each with effects of its own, hazards may cross.
+    What kills early is not what kills late: with two phases, each with trees of its own, hazards may cross.
     """
 
     phases: tuple[Phase, ...]
@@ -138,14 +80,14 @@ class HazardTrees:
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Years of each row."""
-        return years_of(self.phases, [phase.scores(X, self.rounds) for phase in self.phases])
+        return years_of(self.phases, [summed(phase.booster, self.rounds, X) for phase in self.phases])
 
     def explained(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Years; and what each column adds: its share of the log hazard of a phase, times what that phase costs."""
-        sums, parts = zip(*(phase.explained(X, self.rounds) for phase in self.phases), strict=True)
+        sums, parts = zip(*(shared_out(phase.booster, self.rounds, X) for phase in self.phases), strict=True)
         # what all rows share: then one phase after the other becomes the row's
         scores = [part[:, -1] for part in parts]
-        total = np.zeros((len(X), X.shape[1] + 1))
+        total = np.zeros((X.shape[1] + 1, len(X))).T
         total[:, -1] = before = years_of(self.phases, scores)
         for phase, part in enumerate(parts):
             moved = sums[phase] - scores[phase]
@@ -241,9 +183,9 @@ def grow(
     return lightgbm.train(parameters, table, settings.n_estimators, **extra)
 
 
-def staged(booster: lightgbm.Booster, X: np.ndarray, start: np.ndarray | float, rounds: np.ndarray) -> np.ndarray:
+def staged(booster: lightgbm.Booster, X: np.ndarray, start: float, rounds: np.ndarray) -> np.ndarray:
     """Scores after some numbers of rounds, (len(rounds), n)."""
-    scores, last = [np.zeros(len(X)) + start], 0
+    scores, last = [np.full(len(X), start)], 0
     for many in rounds:
         scores.append(scores[-1] + booster.predict(X, start_iteration=last, num_iteration=many - last, num_threads=1))
         last = many
