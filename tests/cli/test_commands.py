@@ -131,6 +131,19 @@ def test_compare_a_file_of_ones_own(capsys, tmp_path):
     assert "plan.seed was 0, is 3" in err
 
 
+def test_demo_dry(capsys, tmp_path):
+    code, out, _ = out_of(capsys, "demo", "--rows", "400", "--out", str(tmp_path / "run"), "--dry-run")
+    assert code == 0
+    assert "2 units" in out
+    assert not (tmp_path / "run").exists()
+
+
+def test_another_share_is_censored(capsys):
+    code, _, err = out_of(capsys, "reproduce", "artificial", "--rows", "400", "--censored-share", "1.5", "--dry-run")
+    assert code == 2
+    assert "censored-share" in err
+
+
 def test_reproduce_small_and_dry(capsys, tmp_path):
     code, out, _ = out_of(capsys, "reproduce", "all", "--rows", "400", "--dry-run")
     assert code == 0

@@ -4,6 +4,7 @@ A page is one test, in a folder of its own with a table `my.csv`. The default su
 (see `pages.Block`); `make slow` runs it as it stands, in a real shell.
 """
 
+import ast
 import contextlib
 import json
 import os
@@ -29,6 +30,7 @@ import lifeyears as ly
 from lifeyears.cli import app, run
 
 PAGES = all_pages()
+SAID = re.compile(r"#\s*(-?\d+(?:\.\d+)?(?:, -?\d+(?:\.\d+)?)*)(?=$|[ :;])")
 BIN = Path(sys.executable).parent
 if not PAGES:
     pytest.skip("the tests were copied without README and docs", allow_module_level=True)
@@ -118,14 +120,29 @@ def run_page(page, folder, running, small):
     for block in blocks_of(page):
         code = (block.small() if small and block.long else block.code).replace("8000", str(port))
         if block.language == "python":
-            # so that an error names the page and its line
-            compiled = compile("\n" * block.line + code, name_of(page), "exec")
-            exec(compiled, names)
+            run_python(code, name_of(page), block.line, names, compared=not (small and block.long))
             plt.close("all")
         elif block.language in ("sh", "bash", "console"):
             for command in shell_lines(code):
                 where = f"{name_of(page)}:{block.line + 1}"
                 run_command(command, folder, running, port, where, small=small and block.long, real=not small)
+
+
+def run_python(code, page, line, names, compared):
+    """One statement after the other; where a comment says what comes out (`# 0.98`), that is compared."""
+    tree = ast.increment_lineno(ast.parse(code, page), line)  # so that an error names the page and its line
+    lines = code.splitlines()
+    for node in tree.body:
+        said = SAID.search(lines[node.end_lineno - line - 1])
+        if not isinstance(node, ast.Expr) or said is None or not compared:
+            exec(compile(ast.Module([node], []), page, "exec"), names)
+            continue
+        printed = isinstance(node.value, ast.Call) and getattr(node.value.func, "id", "") == "print"
+        value = eval(compile(ast.Expression(node.value.args[0] if printed else node.value), page, "eval"), names)
+        numbers = said[1].split(", ")
+        digits = max(len(number.partition(".")[2]) for number in numbers)
+        expected = np.array(numbers, dtype=float)
+        assert np.ravel(value) == pytest.approx(expected, abs=0.501 * 10.0**-digits), f"{page}, line {node.lineno}"
 
 
 def shell_lines(code):

@@ -13,27 +13,21 @@ def command(
     seed: Annotated[int, typer.Option(help="Seed of the simulation and the models.", min=0)] = 0,
     out: Annotated[Path, typer.Option(help="Where the run is kept.")] = Path("lifeyears-demo"),
     jobs: Annotated[int | None, typer.Option(help="Units at once; one a core unless given.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
 ) -> None:
     """Fit five survival models and their rankers on a simulated registry, and see what each gains.
 
     Example: lifeyears demo --rows 3000
     """
     from ..data import simulate_registry
-    from ._runs import all_cores, command_line, run_and_show
+    from ._runs import all_cores, command_line, plan_only, run_and_show
 
     data = simulate_registry(rows, random_state=seed)
-    made = run_and_show(
-        "full",
-        data,
-        out,
-        all_cores(jobs),
-        None,
-        iterations=1,
-        folds=2,
-        epochs=20,
-        seed=seed,
-        waitlist=min(256, rows // 40),
-        command=command_line("demo", rows=rows, seed=seed),
-    )
+    options = {"iterations": 1, "folds": 2, "epochs": 20, "seed": seed, "waitlist": min(256, rows // 40)}
+    if dry_run:
+        plan_only("full", data, all_cores(jobs), **options)
+        return
+    again = command_line("demo", rows=rows, seed=seed)
+    made = run_and_show("full", data, out, all_cores(jobs), None, command=again, **options)
     ceiling = made.tables["years"].set_index("model").loc["truth", "years"]
     print(f"Who knew the true expectations could reach {ceiling:.2f}. Simulated patients: a first look, not evidence.")

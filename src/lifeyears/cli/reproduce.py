@@ -25,6 +25,9 @@ def command(
     horizon: Annotated[float | None, typer.Option(help="τ (20 for the registry, else the data's).")] = None,
     epochs: Annotated[int, typer.Option(help="Of the deep models, at most.", min=1)] = 75,
     censoring: Annotated[str, typer.Option(help="Artificial: paper (C ~ U[0, T*]) or independent.")] = "paper",
+    censored_share: Annotated[
+        float, typer.Option(help="Artificial: the share of patients to censor.", min=0.01, max=0.99)
+    ] = 0.5,
     era: Annotated[
         str, typer.Option(help="keep, drop (no era columns) or within (waitlists within a decade).")
     ] = "keep",
@@ -61,6 +64,7 @@ def command(
         else tuple(m for m in named(default_over, MODELS, "--default-over") if m in bases),
         "epochs": epochs,
         "censoring": censoring,
+        "censored_share": censored_share,
         "era": era,
         "split": split,
         "waitlist": waitlist,

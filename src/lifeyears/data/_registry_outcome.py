@@ -59,7 +59,7 @@ LEVELS = Levels()
 
 def world_named(name: str) -> World:
     """The world of this name, or an error that lists them."""
-    if name not in WORLDS:
+    if not isinstance(name, str) or name not in WORLDS:
         raise ValueError(f"there is no world {name!r}; there are {', '.join(WORLDS)}")
     return WORLDS[name]
 
