@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 import lifeyears as ly
-from lifeyears.experiments._audit import CEILING, bound_of, room_table
+from lifeyears.experiments._audit import CEILING, answer, bound_of, room_table
 from lifeyears.experiments._figures import charts_of
 from lifeyears.experiments._statistics import corrected_half_width
 from lifeyears.experiments._subgroups import subgroup_table
+from lifeyears.experiments._writing import latex
 
 SMALL = {"iterations": 1, "folds": 2, "models": ("KM", "Cox"), "default_over": (), "waitlist": 20, "tau": 15.0}
 
@@ -57,6 +58,25 @@ def test_the_audit_is_of_what_c_index_would_choose(full):
         short = pooled(full, answer["best"], "expected") - pooled(full, arm, "expected")
         assert table.loc[arm, "short of best"] == pytest.approx(short, abs=1e-9)
     assert sorted(table["place by years"]) == [1, 2, 3, 4]
+
+
+def test_what_cannot_be_told_apart_is_corrected_for_comparisons(full, monkeypatch):
+    """Holm by hand: 0.01 × 3, 0.03 × 2, 0.04 × 1; uncorrected, all three would be told from the best."""
+    best = full.best()
+    others = full.years.assign(arm=lambda t: t["model"] + " " + t["framework"]).sort_values("years", ascending=False)
+    others = [arm for arm in others["arm"] if arm not in (best, CEILING)]
+    p = dict(zip(others, (0.03, 0.04, 0.01), strict=True))
+    monkeypatch.setattr(ly.experiments.Run, "gain", lambda self, new, old: (1.0, 0.1, 1.9, p.get(old, 0.001)))
+    assert answer(full)["alike"] == others[:2]
+    assert "cannot be told from 2 of the other 3" in full.reading()
+    p |= dict(zip(others, (0.01, 0.001, np.nan), strict=True))
+    assert answer(full)["alike"] == others[2:]
+
+
+def test_tables_are_latex_that_any_engine_reads(full):
+    text = latex(full)
+    assert text.isascii()
+    assert "$-$" in text
 
 
 def test_the_bound_is_ndcg_over_the_sum_of_discounts(full):

@@ -83,7 +83,7 @@ def test_no_support_is_the_first_thing_said(unsupported):
     assert "Read the warning above" in said
     assert "evidence for the best No support" in said
     content = json.loads(json.dumps(unsupported.summary.content))
-    content["answer"]["next"] |= {"low": 0.1, "enough": True}
+    content["answer"]["alike"] = []
     assert answer_text(Summary(content))[0].startswith("By estimates that lack support")
 
 
@@ -94,6 +94,47 @@ def test_evidence_that_is_enough_names_the_model(demo):
     first, second = answer_text(Summary(checked(content)))
     assert first == "Use Cox ranker: the Cox model with the paper's ranker on top."
     assert "1.25 (0.50 to 2.00) more than the next best, AFT standard" in second
+    assert "better than each of the other" in second
+    content["answer"]["alike"] = ["KM ranker"]  # the next best is beaten, another is not: that is not enough
+    first, second = answer_text(Summary(checked(content)))
+    assert first == "Cox ranker gives the most, but the evidence is not enough to prefer it to KM ranker."
+    arms = {f"{row[0]} {row[1]}" for row in content["tables"]["audit"]["data"]} - {"Cox ranker"}
+    content["answer"]["alike"] = sorted(arms - {"KM standard"})
+    assert "It is better than KM standard by more than chance" in answer_text(Summary(checked(content)))[1]
+
+
+def test_what_choosing_by_c_index_costs_has_one_sign(demo):
+    content = json.loads((demo / "summary.json").read_text())
+    cost = {"arm": "AFT ranker", "gain": 0.69, "low": -0.72, "high": 2.1, "p": 0.3, "enough": False}
+    content["audit"] |= {"by_c_index": "AFT ranker", "same": False, "cost": cost}
+    content["answer"]["alike"] = ["AFT ranker"]
+    said = words(as_html(Summary(checked(content))))
+    assert "choosing by C-index 0.69 years lost, 95% interval −0.72 to 2.10" in said
+    assert "costs 0.69 (−0.72 to 2.10) years per allocation; the interval holds 0" in said
+    cost |= {"low": 0.01, "p": 0.04, "enough": True}
+    assert "corrected for the number of comparisons, that may be chance" in as_html(Summary(checked(content)))
+    content["answer"]["alike"] = []
+    assert "years per allocation, more than chance." in as_html(Summary(checked(content)))
+
+
+def test_models_that_rank_nobody_do_not_squeeze_the_chart(demo):
+    summary = read_summary(demo)
+    chart = summary.charts["audit"]
+    assert "KM standard" not in {series.name for series in chart.series}
+    table = summary.tables["audit"]
+    flat = table[(table["model"] == "KM") & (table["framework"] == "standard")].iloc[0]
+    told = f"KM standard (C-index 0.5, {flat['years']:.2f} years)"
+    assert f"Left out, since they rank nobody: {told}" in words(as_html(summary))
+    assert f"KM standard 0.500, {flat['years']:.2f}" in chart.alt
+
+
+def test_a_tight_bound_is_not_told_as_one_number(demo):
+    content = json.loads((demo / "summary.json").read_text())
+    table = content["tables"]["audit"]
+    for row in table["data"]:
+        for column, value in (("bound", 0.9788), ("bound low", 0.9755), ("bound high", 0.982)):
+            row[table["columns"].index(column)] = value
+    assert "gains at least 97.9% (97.5 to 98.2) of the best possible utility" in words(as_html(Summary(content)))
 
 
 def test_what_is_not_known_is_left_open(demo):
@@ -186,7 +227,18 @@ def test_a_folder_of_runs_gets_a_report_each(demo, tmp_path, capsys):
 
 def test_two_equal_runs_have_nothing_changed(demo):
     summary = read_summary(demo)
-    assert "Settings and data are the same." in as_html_beside(summary, summary)
+    text = as_html_beside(summary, summary)
+    assert "Settings and data are the same." in text
+    assert "Levels are not comparable" not in text
+
+
+def test_runs_in_other_units_are_not_subtracted(demo):
+    first, second = read_summary(demo), json.loads((demo / "summary.json").read_text())
+    second["data"]["unit"] = "days"
+    text = as_html_beside(first, Summary(checked(second)))
+    assert "horizon: 20 years and 20 days" in text
+    assert 'data-chart="beside"' not in text
+    assert set(re.findall(r'<td class="number">(.*?)</td>', text.split('data-name="beside"')[1])) >= {"–"}
 
 
 def test_settings_are_told_as_they_were(demo):

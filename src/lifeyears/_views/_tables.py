@@ -93,6 +93,8 @@ def _format(name: str, numbers: list[Any]) -> Any:
     """How the numbers of a column are written: whole, in percent, as p-values, or with digits that fit their size."""
     if name == "p" or name.startswith("p "):
         return lambda value: "<0.001" if value < 0.001 else f"{value:.3f}"
+    if name == "share change":  # of two shares: points of percent
+        return lambda value: in_words(100 * value, 1)
     if name.startswith("share") or name.endswith("closed"):
         return lambda value: f"{100 * value:.1f}%".replace("-", "−")
     if all(isinstance(value, int) for value in numbers):

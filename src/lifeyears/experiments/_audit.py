@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..allocation import guarantee
-from ._statistics import corrected_half_width
+from ._statistics import corrected_half_width, holm
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,21 +15,24 @@ if TYPE_CHECKING:
     from ._results import Run
 
 CEILING = "truth known"
+LEVEL = 0.05
 
 
 def answer(run: Run) -> dict[str, Any]:
     """The arm with the most years, what it gains over the next best and over its base, and whether that is enough.
 
-    `alike` are the arms whose difference from the best one has an interval that holds 0.
+    `alike` are the arms that the best one cannot be told from, the best of them first: those whose p, corrected for the
+    number of comparisons, is not below 5%. The best one was found on the same data, so one p alone would say too much.
     """
-    years = models_of(run)
+    years = models_of(run).sort_values("years", ascending=False, kind="stable")
     best = str(years["years"].idxmax())
     found: dict[str, Any] = {"best": best, **dict(zip(("years", "low", "high"), run.years_of(best), strict=True))}
     others = [arm for arm in years.index if arm != best]
     found["next"] = _paired(run, best, str(years.loc[others, "years"].idxmax())) if others else None
     base = f"{best.split(' ')[0]} standard"
     found["base"] = _paired(run, best, base) if base in others else None
-    found["alike"] = [arm for arm in others if not run.gain(best, arm)[1] > 0]
+    corrected = holm({arm: run.gain(best, arm)[3] for arm in others})
+    found["alike"] = [arm for arm in others if not corrected[arm] < LEVEL]
     return found
 
 

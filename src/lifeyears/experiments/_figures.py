@@ -72,12 +72,17 @@ def years_chart(table: pd.DataFrame, unit: str, best: str) -> Chart:
 
 
 def audit_chart(table: pd.DataFrame, unit: str) -> Chart:
-    """C-index against years per allocation, arm by arm."""
+    """C-index against years per allocation, arm by arm; without those that rank nobody, which squeeze the rest."""
     models = table[table["model"] != "truth"]
-    series = []
-    for place, (model, rows) in enumerate(models.groupby("model", sort=False)):
+    flat = np.isclose(models["C-index"].astype(float), 0.5, atol=1e-9)
+    flat &= (~flat).sum() > 1
+    series, left_out = [], []
+    for place, (model, rows) in enumerate(models.assign(flat=flat).groupby("model", sort=False)):
         for _, row in rows.iterrows():
             name = f"{model} {row['framework']}"
+            if row["flat"]:
+                left_out.append(f"{name} 0.500, {in_words(row['years'])}")
+                continue
             series.append(
                 Series(
                     name,
@@ -94,6 +99,8 @@ def audit_chart(table: pd.DataFrame, unit: str) -> Chart:
     ceiling = table.loc[table["model"] == "truth", "years"]
     line = (float(ceiling.iloc[0]), "if the truth were known") if len(ceiling) else None
     alt = f"C-index across, {unit} per allocation up: {told}."
+    if left_out:
+        alt += f" Left out, since it ranks nobody: {'; '.join(left_out)}."
     return Chart(alt, "C-index", f"{unit} per allocation", tuple(series), y_line=line)
 
 

@@ -352,8 +352,11 @@ class Run:
         if others:
             second = models.loc[others, "years"].idxmax()
             gain, low, high, _ = self.gain(best, second)
-            text += f"Over the next best, {second}, it gains {gain:.2f} ({low:.2f} to {high:.2f}): " + (
-                "enough to say so." if low > 0 else "not enough evidence to say that it is better."
+            alike = answer(self)["alike"]
+            text += f"Over the next best, {second}, it gains {gain:.2f} ({low:.2f} to {high:.2f}). " + (
+                f"It cannot be told from {len(alike)} of the other {len(others)}."
+                if alike
+                else "The evidence is enough to say that it is better than each other."
             )
         rows = sum(len(unit.rows) for unit in self.first)
         if not self.by_folds and self.few_rows:

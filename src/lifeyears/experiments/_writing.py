@@ -146,8 +146,9 @@ def _tex(text: str) -> str:
         ("±", "$\\pm$"),
         ("–", "--"),
         ("ρ", "$\\rho$"),
+        ("−", "$-$"),
+        ("<", "$<$"),
         ("#", "\\#"),
-        ("$^", "$^"),
     ):
         text = text.replace(mark, words)
     return text

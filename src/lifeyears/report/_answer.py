@@ -27,6 +27,8 @@ JUDGES = {
     "EY": "expected years (EY)",
 }
 
+CORRECTED = ", corrected for the number of comparisons"
+
 
 def arm_words(arm: str) -> str:
     """An arm in words: "Cox ranker" is the Cox model with the paper's ranker on top.
@@ -43,7 +45,8 @@ def arm_words(arm: str) -> str:
 def interval(found: dict[str, Any], value: str = "gain", digits: int = 2) -> str:
     """A value with its interval in words."""
     low, high = (in_words(found[end], digits) for end in ("low", "high"))
-    return f"{in_words(found[value], digits)} ({low} to {high})" if found["low"] is not None else in_words(found[value])
+    text = in_words(found[value], digits)
+    return f"{text} ({low} to {high})" if found["low"] is not None else text
 
 
 def answer_text(summary: Summary) -> tuple[str, str]:
@@ -54,31 +57,33 @@ def answer_text(summary: Summary) -> tuple[str, str]:
     if after is None:
         return f"There is one model, {best}: {value}.", "With nothing to compare, there is nothing to choose."
     lead = interval(after, digits=digits)
-    alike, count = answer["alike"], len(summary["tables"]["audit"]["data"])
-    if after["enough"] and unsupported(summary):
+    table, alike = summary.tables["audit"], answer["alike"]
+    others = [arm for arm in table["model"] + " " + table["framework"] if arm != best]
+    count, beaten = len(others), [arm for arm in others if arm not in alike]
+    if not alike and unsupported(summary):
         first = f"By estimates that lack support at the horizon, {best} gives the most."
         second = (
-            f"It gives {value}, {lead} more than the next best, {after['arm']}. The interval lies above 0, but no "
+            f"It gives {value}, {lead} more than the next best, {after['arm']}. That is more than chance, but no "
             "interval tells of what was never seen."
         )
-    elif after["enough"]:
+    elif not alike:
         first = f"Use {best}: {arm_words(best)}."
         second = (
             f"It gives {value}, {lead} more than the next best, {after['arm']}. The evidence is enough to say that it "
-            "is better."
+            "is better" + (f" than each of the other {count}{CORRECTED}." if count > 1 else ".")
         )
-    elif len(alike) == count - 1:
+    elif not beaten:
         first = "The evidence is not enough to prefer any model to another."
         second = (
-            f"{best} has the most, {value}, but no difference from the other {count - 1} is beyond chance; over the "
+            f"{best} has the most, {value}, but no difference from the other {count} is beyond chance; over the "
             f"next best, {after['arm']}, it is {lead}. More patients, or another reason, must decide."
         )
     else:
         first = f"{best} gives the most, but the evidence is not enough to prefer it to {listed(alike)}."
-        rest = count - 1 - len(alike)
+        rest = beaten[0] if len(beaten) == 1 else f"each of the other {len(beaten)}"
         second = (
-            f"It gives {value}; the difference from the next best, {after['arm']}, is {lead}. It is better "
-            f"than the other {rest if rest > 1 else 'one'}, each by more than chance."
+            f"It gives {value}; the difference from the next best, {after['arm']}, is {lead}. It is better than {rest} "
+            f"by more than chance{CORRECTED}."
         )
     if any(warning["serious"] for warning in summary["warnings"]):
         second += " Read the warning above before relying on this."
@@ -108,11 +113,6 @@ def time_words(value: float) -> str:
     return in_words(value, 0 if float(value).is_integer() or value >= 1000 else 1 if value >= 10 else 2)
 
 
-def upper_first(text: str) -> str:
-    """With a capital letter, the rest as it is."""
-    return text[:1].upper() + text[1:]
-
-
 def warnings_html(summary: Summary, serious: bool) -> str:
     """What must be known before the answer, or else after it."""
     boxes = []
@@ -135,7 +135,10 @@ def tiles_html(summary: Summary) -> str:
     tiles = [(f"{unit} per allocation", in_words(answer["years"], digits), _span(answer, digits), answer["best"])]
     if after is not None:
         tiles.append(("over the next best", signed(after["gain"], digits), _span(after, digits), after["arm"]))
-        words = ("Enough", "the interval lies above 0") if after["enough"] else ("Not enough", "the interval holds 0")
+        alike, count = answer["alike"], len(summary.tables["audit"]) - 1
+        words = ("Enough", "better than each other, by more than chance")
+        if alike:
+            words = ("Not enough", f"cannot be told from {len(alike)} of {count}")
         if unsupported(summary):
             words = ("No support", "at the horizon: see the warning")
         tiles.append(("evidence for the best", words[0], words[1], ""))
@@ -143,7 +146,7 @@ def tiles_html(summary: Summary) -> str:
         tiles.append(("choosing by C-index", "Same", "it picks the same model", audit["by_c_index"]))
     else:
         lost = f"{unit} lost, {_span(cost, digits)}"
-        tiles.append(("choosing by C-index", in_words(-cost["gain"], digits), lost, audit["by_c_index"]))
+        tiles.append(("choosing by C-index", in_words(cost["gain"], digits), lost, audit["by_c_index"]))
     cells = "".join(
         f"<div><dt>{safe(name)}</dt><dd><b>{safe(value)}</b><span>{safe(span)}</span><span "
         f'class="arm">{safe(arm)}</span>'

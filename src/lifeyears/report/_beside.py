@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._views import Chart, Series, in_words
-from ._answer import answer_text, tiles_html, warnings_html
-from ._elements import Page, details, paragraphs, safe
+from ._answer import JUDGES, answer_text, tiles_html, time_words, warnings_html
+from ._elements import Page, paragraphs, safe
 from ._reading import Summary
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _years(page: Page, first: Summary, second: Summary, names: tuple[str, str]) 
         for name, table in zip(names, (one, two), strict=True):
             found = table.loc[arm] if arm in table.index else {}
             row |= {name: found.get("years"), f"{name} low": found.get("low"), f"{name} high": found.get("high")}
-        both = arm in one.index and arm in two.index
+        both = arm in one.index and arm in two.index and first.unit == second.unit
         row["change"] = two.loc[arm, "years"] - one.loc[arm, "years"] if both else None
         for name, table in zip(names, (one, two), strict=True):
             row[f"{name} C-index"] = table.loc[arm, "C-index"] if arm in table.index else None
@@ -129,15 +129,20 @@ def _years(page: Page, first: Summary, second: Summary, names: tuple[str, str]) 
         rows=tuple(arms),
     )
     note = "The runs are not paired: a change has no interval, and may be chance."
-    if first.unit != second.unit:
-        note += f" Units differ: {first.unit} and {second.unit}."
+    told_apart = [
+        f"{what}: {mine} and {theirs}"
+        for what, mine, theirs in (
+            ("judged by", JUDGES[first["judge"]], JUDGES[second["judge"]]),
+            ("horizon", *(f"{time_words(s['plan']['tau'])} {s.unit}" for s in (first, second))),
+            ("candidates on a list", first["waitlist"]["used"], second["waitlist"]["used"]),
+        )
+        if mine != theirs
+    ]
+    if told_apart:
+        note += f" Levels are not comparable, the order of models may be ({'; '.join(told_apart)})."
     page.section(
         "years",
         f"{unit.capitalize()} per allocation",
-        page.figure("beside", chart, "Both runs, with 95% intervals.", "beside"),
+        page.figure("beside", chart if first.unit == second.unit else None, "Both runs, with 95% intervals.", "beside"),
         page.table("beside", table, f"{unit.capitalize()} per allocation and C-index", note),
-        details(
-            f"Judged in {names[0]} by {first['judge']}, in {names[1]} by {second['judge']}",
-            paragraphs("Where judges differ, levels are not comparable; the order of models may be."),
-        ),
     )

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .._views import in_words
+from ..experiments._figures import MOST_GAIN
 from ..experiments._paper_tables import NDCG_KEYS
 from ..experiments._writing import PAPER, paper_selection, paper_table
-from ._answer import JUDGES, answer_text, arm_words, interval, tiles_html, time_words, upper_first, warnings_html
+from ._answer import JUDGES, answer_text, arm_words, interval, tiles_html, time_words, warnings_html
 from ._elements import Page, bullets, details, paragraphs, safe
 from ._reading import Summary
 from ._words import TRIPOD, limits, methods, settings
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 UNOS = "The paper's numbers, on UNOS data; not this data"
+FRAMEWORK_NOTES = {
+    "standard": "is a model as it is",
+    "ranker": "has the paper's second stage on top",
+    "default": "has this software's preset of it on top",
+}
 
 
 def report_page(summary: Summary) -> Page:
@@ -42,9 +48,11 @@ def _answer(page: Page, summary: Summary) -> None:
     lists, unit = summary["waitlist"], summary.unit
     caption = (
         f"Expected {unit} of the top pick of a waitlist of {lists['used']}, judged by {JUDGES[summary['judge']]}; "
-        "lines are 95% intervals. For differences look at the next section: they are paired, and their intervals "
-        "narrower."
+        "lines are 95% intervals. Whether two models differ is not told by these lines: the next section has the "
+        "differences, paired."
     )
+    frameworks = set(summary.tables["audit"]["framework"])
+    named = "; ".join(f"“{name}” {words}" for name, words in FRAMEWORK_NOTES.items() if name in frameworks)
     page.section(
         "answer",
         "The answer",
@@ -53,9 +61,7 @@ def _answer(page: Page, summary: Summary) -> None:
         tiles_html(summary),
         page.figure("years", summary.charts["years"], caption, "years"),
         warnings_html(summary, serious=False),
-        f'<p class="note">“standard” is a model as it is, “ranker” has the paper\'s second stage on top, “default” '
-        f"this software's preset of it. {safe(upper_first(arm_words(summary['best'])))} is "
-        f"{safe(summary['best'])}.</p>",
+        f'<p class="note">{safe(named)}. {safe(summary["best"])} is {safe(arm_words(summary["best"]))}.</p>',
     )
 
 
@@ -65,39 +71,44 @@ def _audit(page: Page, summary: Summary) -> None:
         text = f"C-index would have chosen {best} too: here the choice costs nothing."
     else:
         cost = audit["cost"]
+        if audit["by_c_index"] not in summary["answer"]["alike"]:
+            evidence = ", more than chance."
+        elif cost["enough"]:
+            evidence = "; corrected for the number of comparisons, that may be chance."
+        else:
+            evidence = "; the interval holds 0, so it may cost nothing."
         text = (
             f"C-index would have chosen {audit['by_c_index']}, {arm_words(audit['by_c_index'])}. Against {best} that "
-            f"costs {interval(cost, digits=summary.digits)} {unit} per allocation"
-            + (", more than chance." if cost["enough"] else "; the interval holds 0, so it may cost nothing.")
+            f"costs {interval(cost, digits=summary.digits)} {unit} per allocation{evidence}"
         )
     if audit["spearman"] is not None:
         text += f" Over all models, the two measures have a rank correlation of {in_words(audit['spearman'])}."
-    table = summary.tables["audit"]
-    row = table[(table["model"] + " " + table["framework"]) == best].iloc[0]
-    bound = ""
-    if row["bound"] == row["bound"]:
-        bound = (
-            f"The plug-in bound: with NDCG as estimated by {JUDGES.get(audit['bound_by'], audit['bound_by'])}, "
-            f"position-weighted allocation by {best} gains at least {100 * row['bound']:.0f}% "
-            f"({100 * row['bound low']:.0f} to {100 * row['bound high']:.0f}) of the best possible utility. C-index "
-            "has no such bound."
-        )
+    table, chart = summary.tables["audit"], summary.charts["audit"]
+    arms = table["model"] + " " + table["framework"]
+    drawn = {series.name for series in chart.series}
+    left_out = [
+        f"{arm} (C-index 0.5, {in_words(given, summary.digits)} {unit})"
+        for arm, given in zip(arms, table["years"], strict=True)
+        if arm not in drawn
+    ]
     page.section(
         "audit",
         "The decision audit",
-        paragraphs(text, bound),
+        paragraphs(text, _bound(summary, table[arms == best].iloc[0])),
         page.figure(
             "audit",
-            summary.charts["audit"],
+            chart,
             f"C-index against {unit} per allocation, model by model. A model further right is preferred by C-index, "
-            "one further up by what it gives.",
+            "one further up by what it gives; C-index has an error too, in the table."
+            + (f" Left out, since they rank nobody: {', '.join(left_out)}." if left_out else ""),
             "audit",
         ),
         page.table(
             "audit",
             table,
             note=f"“short of best”: {unit} per allocation less than {best}, paired, with 95% interval. “bound”: "
-            "NDCG@k / W_k. ± is one standard deviation over folds.",
+            "NDCG@k / W_k. ± is one standard deviation over folds. Neither intervals nor p are corrected for the "
+            "number of comparisons; the words of this page are.",
             marked=best_row(best),
         ),
         page.figure(
@@ -107,6 +118,24 @@ def _audit(page: Page, summary: Summary) -> None:
             "audit",
         ),
     )
+
+
+def _bound(summary: Summary, row: pd.Series) -> str:
+    """The plug-in bound of the best arm in words; nothing where it is not known."""
+    if row["bound"] != row["bound"]:
+        return ""
+    k, judge, best = summary["waitlist"]["k"], summary["audit"]["bound_by"], summary["best"]
+    digits = 0 if row["bound high"] - row["bound low"] >= 0.02 else 1
+    share, low, high = (f"{100 * row[name]:.{digits}f}" for name in ("bound", "bound low", "bound high"))
+    way = "the top pick" if k == 1 else f"one of the top {k}, drawn by position,"
+    text = (
+        f"The plug-in bound: with NDCG judged by {JUDGES.get(judge, judge)}, allocating to {way} of {best} gains at "
+        f"least {share}% ({low} to {high}) of the best possible utility, on average over waitlists. C-index has no "
+        "such bound."
+    )
+    if judge == "truth":
+        return text + " The best possible knows every lifetime beforehand, which no model can."
+    return text if judge == "expected" else text + " NDCG is an estimate here, and so is the bound."
 
 
 def _years(page: Page, summary: Summary) -> None:
@@ -123,6 +152,17 @@ def _years(page: Page, summary: Summary) -> None:
         )
         room += page.table("room", tables["room"], marked=best_row(best))
     compared = tables["comparison"].rename(columns={"value": "difference"})
+    lost = ""
+    if summary["support"]["violated"] and "years by IPCW" in tables["years"]:
+        lost = (
+            " IPCW counts nothing for patients who could not be followed: without support it is far too low for them."
+        )
+    apart = (
+        " These hold the fitted models fixed; the intervals above also know how models change from one training set to "
+        "another, and are those that this page goes by."
+        if summary["intervals"].startswith("corrected")
+        else ""
+    )
     page.section(
         "years",
         f"{unit.capitalize()} and NDCG",
@@ -131,13 +171,15 @@ def _years(page: Page, summary: Summary) -> None:
             tables["years"],
             note=f"“gain” is over the same base model, paired. NDCG is judged by "
             f"{JUDGES.get(summary['ndcg_judge'], summary['ndcg_judge'])}. Columns “{unit} by …” judge the same "
-            "ranking by other estimates.",
+            f"ranking by other estimates.{lost}",
             marked=best_row(best),
         ),
         room,
         details(
             "All paired differences",
-            page.table("comparison", compared, note="Of the first iteration; p is two-sided, and not corrected."),
+            page.table(
+                "comparison", compared, note=f"Of the first iteration; p is two-sided, and not corrected.{apart}"
+            ),
         ),
     )
 
@@ -161,6 +203,8 @@ def _paper(page: Page, summary: Summary) -> None:
     for name in ("table_1", "table_2"):
         parts += [page.table(name, tables.get(name), marked=best_row(best)), _theirs(page, name, tables)]
     for name, caption in captions.items():
+        if name in charts and charts[name].y_range is not None:
+            caption += f" Bars beyond {MOST_GAIN:.0f}% are cut; the numbers are in the table."
         parts.append(page.figure(name, charts.get(name), caption, gains[name]))
         parts.append(details("Numbers of this figure", page.table(gains[name], tables.get(gains[name]))))
     if "figure_a1" in tables:
@@ -237,8 +281,10 @@ def _positivity(page: Page, summary: Summary) -> None:
         page.table(
             "positivity",
             tables["positivity"],
-            note="The effective sample size and the heaviest weight are of the weights that IPCW would use; the "
-            "floor is the chance below which a patient counts as out of reach.",
+            note="Out of reach are those whose chance to be followed to the horizon is below the floor, and those who "
+            "entered when nobody could be followed so long. The effective sample size, the heaviest weight and the "
+            "rows below the floor are of the weights that IPCW would use, for patients who were seen: they can look "
+            "well where support is lacking.",
         ),
         page.figure(
             "positivity",
@@ -296,10 +342,10 @@ def _subgroups(page: Page, summary: Summary) -> None:
         "subgroups",
         "Who gets the allocations",
         paragraphs(
-            "If the top pick of each waitlist got the allocation, these groups would get these shares. “share change” "
-            "is against the same base model without a ranker: who enters and who leaves the top. Groups of fewer than "
-            "30 are left out. A difference of shares is not unfair by itself, and equal shares are not fair by "
-            "themselves."
+            "If the top pick of each waitlist got the allocation, these groups would get these shares. “share change”, "
+            "in points of percent, is against the same base model without a ranker: who enters and who leaves the top. "
+            "Groups of fewer than 30 are left out. A difference of shares is not unfair by itself, and equal shares "
+            "are not fair by themselves."
         ),
         f'<div class="panels">{panels}</div>',
         page.table("subgroups", table[table["arm"] == best].drop(columns="arm"), f"Who gets the allocations of {best}"),

@@ -47,15 +47,20 @@ def methods(summary: Summary) -> list[tuple[str, str]]:
             "see the censored data, and are judged by the true lifetimes."
         )
     else:
-        design = f"All patients ({used}), as they are. Lifetimes of censored patients are unknown, and are estimated."
+        design = f"All patients ({used}), as they are. " + (
+            "Lifetimes of censored patients are unknown, and are estimated."
+            if summary["judge"] == "DR"
+            else "Models see the censored data, and are judged by what the simulation knows."
+        )
     deep = any(model.startswith("Deep") for model in plan["models"])
-    waitlist = summary["waitlist"]
+    waitlist, by_folds = summary["waitlist"], summary["intervals"].startswith("corrected")
+    lists = "a test fold" if by_folds else "all patients, each ranked within their test fold"
     return [
         (
             "Design",
             f"{design} {folds}; folds are "
             f"{SPLITS.get(plan['split'], plan['split'])}.{ERAS.get(plan.get('era', 'keep'), '')} "
-            "Every patient is ranked by models that did not see them.",
+            "Nobody is ranked by a model that saw them.",
         ),
         (
             "Predictors and missing values",
@@ -80,7 +85,7 @@ def methods(summary: Summary) -> list[tuple[str, str]]:
         (
             f"{unit.capitalize()} per allocation",
             f"The expected {unit} of the top pick (k = {waitlist['k']}) of a waitlist of {waitlist['used']} "
-            "candidates, exactly averaged over every such list out of a test fold, judged by "
+            f"candidates, exactly averaged over every such list out of {lists}, judged by "
             f"{JUDGES[summary['judge']]}. Equal scores share their places. NDCG is the same, divided by what the best "
             f"possible ranking would give, judged by {JUDGES.get(summary['ndcg_judge'], summary['ndcg_judge'])}.",
         ),
@@ -96,14 +101,15 @@ def methods(summary: Summary) -> list[tuple[str, str]]:
             (
                 "95% intervals of the corrected resampled t-test of Nadeau and Bengio over folds: training sets "
                 "overlap, and a plain test over folds takes them for independent."
-                if summary["intervals"].startswith("corrected")
+                if by_folds
                 else "95% bootstrap-t intervals: patients of the first iteration, each ranked within their fold, are "
                 "resampled; all models see the same resamples, so that differences are paired. They hold the fitted "
                 "models fixed."
             )
             + " Stars in the paper's tables are Wilcoxon's test over folds, as the paper has them. The best arm was "
-            "found on the same data, and nothing is corrected for having compared many: its lead is, if anything, "
-            "flattered.",
+            "found on the same data, so its lead is, if anything, flattered. “Enough” and “more than chance” mean that "
+            "p against the best arm, corrected by Holm's method for all such comparisons, is below 5%; intervals and "
+            "printed p-values are not corrected.",
         ),
         (
             "The plug-in bound",
@@ -133,6 +139,11 @@ def limits(summary: Summary) -> list[str]:
         f"{unit.capitalize()} after transplant are not {unit} gained by transplant: a patient who lives long may have "
         "lived long without it. Urgency, waiting time and fairness are not in the number.",
     ]
+    if summary["data"]["entry"] and plan.get("era", "keep") != "within":
+        made.append(
+            "Lists mix patients of all years of entry, as no waitlist does. Where care got better, a model gains by "
+            "picking late entries: see the shares by era, and lists within a decade (lifeyears reproduce --era within)."
+        )
     if plan["split"] == "random":
         made.append(
             "Folds are random: they show how models do on patients of the same years and centres. Before acting, look "

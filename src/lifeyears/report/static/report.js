@@ -64,7 +64,7 @@
   const quoted = (value) => {
     let text = value === null || value === undefined ? "" : String(value);
     if (typeof value === "string" && /^[=+\-@\t\r]/.test(text)) text = "'" + text; // no formula for a spreadsheet
-    return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+    return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   const extra = (cell) => ("extra" in cell.dataset ? JSON.parse(cell.dataset.extra) : []);
   const asCsv = (table) => {
