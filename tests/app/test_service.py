@@ -97,6 +97,17 @@ def test_evaluate_judges_a_labelled_list(client, data):
     assert found["years_per_allocation"]["low"] < found["years_per_allocation"]["value"]
 
 
+def test_evaluate_says_if_the_rows_cannot_reach_the_horizon(client):
+    some = ly.data.simulate_registry(n=300, random_state=8)
+    rows = json.loads(some.X.to_json(orient="records"))
+    time_, event = np.minimum(some.y.time, 3.0), some.y.event & (some.y.time <= 3.0)  # the horizon is 10
+    found = client.post(
+        "/api/evaluate", json={"candidates": rows, "time": time_.tolist(), "event": event.tolist(), "waitlist": 5}
+    ).json()
+    assert found["positivity"]["share_out_of_reach"] == 1.0, found
+    assert found["positivity"]["reading"]
+
+
 def test_evaluate_without_censoring_uses_what_was_seen(client, models, rows):
     candidates, donor = rows
     time_, event = np.linspace(0.1, 9, len(candidates)), [True] * len(candidates)
@@ -105,6 +116,7 @@ def test_evaluate_without_censoring_uses_what_was_seen(client, models, rows):
     ).json()
     assert found["mean_outcome"] == pytest.approx(time_.mean())
     assert found["judged_by"] == "observed years"
+    assert found["positivity"]["share_out_of_reach"] == 0.0
 
 
 # what is wrong is told, with row and column
@@ -213,6 +225,28 @@ def test_too_many_rows_and_too_large_a_body(models, rows):
         assert (reply.status_code, error_of(reply)["code"]) == (413, "too_large")
 
 
+def test_requests_that_are_still_arriving_count(models):
+    from lifeyears.app import create_app
+
+    app, half = create_app(models, hosts=None, limits=Limits(waiting_bytes=100_000)), b" " * 60_000
+    with running(app) as client:
+        with socket.create_connection((client.base_url.host, client.base_url.port)) as slow:
+            slow.sendall(b"POST /api/rank HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n")
+            slow.sendall(b"Content-Length: 90000\r\n\r\n" + half)
+            until = time.monotonic() + 10
+            while app.state.service.waiting_bytes < len(half) and time.monotonic() < until:
+                time.sleep(0.01)
+            reply = client.post("/api/rank", content=half, headers={"content-type": "application/json"})
+            assert (reply.status_code, reply.headers["retry-after"]) == (429, "1")
+        while app.state.service.waiting and time.monotonic() < until:
+            time.sleep(0.01)
+        reply = client.post("/api/rank", content=half, headers={"content-type": "application/json"})
+        assert error_of(reply)["code"] == "bad_json"
+        large = {"policies": ["x" * 200_000]}
+        assert error_of(client.post("/api/simulations", json=large))["code"] == "too_large"
+        assert (app.state.service.waiting, app.state.service.waiting_bytes) == (0, 0)
+
+
 def test_an_error_of_ours_says_nothing_of_itself_and_logs_no_row(models, rows, caplog):
     from lifeyears.app import create_app
 
@@ -251,6 +285,40 @@ def test_other_hosts_and_other_sites_are_refused(client):
     assert client.get("/api/health", headers={"origin": "http://evil.example"}).status_code == 403
     own = str(client.base_url)
     assert client.get("/api/health", headers={"origin": own}).status_code == 200
+
+
+def test_a_host_is_named_in_any_case(models):
+    from lifeyears.app import create_app
+
+    with running(create_app(models, hosts=("Hearts.Example",))) as client:
+        assert client.get("/api/health", headers={"host": "hearts.example:80"}).status_code == 200
+        assert client.get("/api/health").status_code == 421
+
+
+@pytest.mark.parametrize(
+    ("host", "names", "expected"),
+    [
+        ("10.1.2.3", (), None),
+        ("10.1.2.3", ("hearts.example",), {"10.1.2.3", "hearts.example"}),
+        ("127.0.0.1", (), {"127.0.0.1"}),
+    ],
+)
+def test_it_answers_to_the_address_it_says_it_listens_on(models, monkeypatch, host, names, expected):
+    from lifeyears.app import _server
+
+    class Told(Exception):
+        pass
+
+    def create_app(*given, hosts, token, **more):
+        assert (token is None) == (host == "127.0.0.1")
+        raise Told(hosts)
+
+    monkeypatch.setattr(_server, "create_app", create_app)
+    monkeypatch.setattr(_server, "_logging", lambda verbose: None)
+    with pytest.raises(Told) as told:
+        _server.serve(models, host=host, names=names, say=lambda message: None)
+    hosts = told.value.args[0]
+    assert hosts is None if expected is None else expected <= set(hosts)
 
 
 def test_a_token_is_needed_where_there_is_one(models):
@@ -337,6 +405,19 @@ def test_a_model_of_another_table_has_a_sample_of_its_own(patients):
         assert error_of(client.get("/api/run"))["code"] == "no_run"
 
 
+def test_models_of_one_title_have_samples_of_their_own(models, patients):
+    from lifeyears.app import create_app
+    from lifeyears.matching import fit_model
+
+    other = fit_model(
+        ly.data.read_table(patients, time="time", event="event", unit="years"), preset="none", name=models["cox"].name
+    )
+    service = create_app({"cox": models["cox"], "other": other}).state.service
+    assert service.sample("other").model is other
+    assert service.sample("cox").model is models["cox"]
+    assert service.sample("cox") is service.sample("cox")
+
+
 def test_the_run_is_sent(client, summary):
     assert client.get("/api/run").json()["best"] == summary["best"]
 
@@ -380,6 +461,25 @@ def test_simulations_are_bounded_in_number(client):
     assert [reply.status_code for reply in names] == [202] * 5 + [429]
     for reply in names[:5]:
         client.delete(f"/api/simulations/{reply.json()['id']}")
+
+
+def test_a_simulation_that_tells_what_cannot_be_read_has_failed(monkeypatch):
+    import asyncio
+
+    from lifeyears.app import _simulations
+
+    async def garbled(self, job):
+        job.state = "running"
+        json.loads("a library's greeting on stdout")
+
+    async def told():
+        monkeypatch.setattr(_simulations.Simulations, "_in_child", garbled)
+        jobs = _simulations.Simulations(Limits())
+        job = jobs.start(SMALL)
+        await job.task
+        return job.state
+
+    assert asyncio.run(told()) == "failed"
 
 
 @pytest.mark.parametrize(

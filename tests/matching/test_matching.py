@@ -67,8 +67,19 @@ def test_small_cells_are_not_told():
     schema = Schema.of(table, ly.data.TablePreprocessor().fit(table))
     kind, x = schema.columns
     assert kind.categories == ("a", "b")
-    assert kind.shares == (0.95, None)
+    assert kind.shares == (None, None)  # 0.95 would tell that there are five of the other
     assert (x.low, x.high) == (9.9, 89.1)  # ten patients lie beyond each
+
+
+def test_a_hidden_share_cannot_be_had_by_subtraction():
+    table = pd.DataFrame(
+        {"kind": list("a" * 60 + "b" * 25 + "c" * 9) + [None] * 6, "x": [np.nan] * 20 + [1.0, 2.0] * 40}
+    )
+    kind, x = Schema.of(table, ly.data.TablePreprocessor().fit(table)).columns
+    assert kind.shares == (round(60 / 94, 4), None, None)
+    assert kind.missing is None  # six patients
+    assert x.missing == 0.2
+    assert Column.from_dict(kind.as_dict()) == kind
 
 
 def test_a_saved_model_predicts_the_same_to_the_bit_and_lifeyears_load_reads_it(model, folder, data):

@@ -95,6 +95,9 @@ def test_evidence_that_is_enough_names_the_model(demo):
     assert first == "Use Cox ranker: the Cox model with the paper's ranker on top."
     assert "1.25 (0.50 to 2.00) more than the next best, AFT standard" in second
     assert "better than each of the other" in second
+    assert "Models are held fixed in this" in second  # patients were resampled, training sets were not
+    over_folds = Summary(checked(content | {"intervals": "corrected resampled t over folds"}))
+    assert "held fixed" not in answer_text(over_folds)[1]
     content["answer"]["alike"] = ["KM ranker"]  # the next best is beaten, another is not: that is not enough
     first, second = answer_text(Summary(checked(content)))
     assert first == "Cox ranker gives the most, but the evidence is not enough to prefer it to KM ranker."

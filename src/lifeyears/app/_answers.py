@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..matching import CheckedRows, MatchModel, RowError
-from ..matching._card import calibration_groups
+from ..matching._card import calibration_groups, reach
 from ..metrics import compare, concordance_index
 from ..models import Cox
 from ..outcome import Outcome
@@ -127,7 +127,9 @@ class Answers:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of few rows for each place, and of a C-index below chance: both are told
             try:
-                worth, judge = self._worth(matrix, y, model.tau)
+                used = matrix[:, matrix.std(axis=0) > 1e-12]
+                worth, judge = self._worth(used, y, model.tau)
+                positivity = reach(used, y, model.tau)
                 both = {"model": years, "by lot": np.zeros(len(years))}
                 found = compare(worth, both, k=k, waitlist=waitlist, n_resamples=500)
                 c_index = float(concordance_index(y.restrict(model.tau), years))
@@ -143,6 +145,7 @@ class Answers:
             "waitlist": waitlist,
             "unit": model.card["data"]["unit"],
             "judged_by": judge,
+            "positivity": positivity,
             "c_index": c_index,
             "years_per_allocation": _interval(value),
             "years_by_lot": _interval(lot),
@@ -161,9 +164,8 @@ class Answers:
         seen = y.restrict(tau)
         if seen.event.all():
             return seen.time, "observed years"
-        used = matrix[:, matrix.std(axis=0) > 1e-12]
         estimator = DoublyRobust(Cox(alpha=RIDGE), Cox(alpha=RIDGE), tau=tau, on_violation="clip", floor=FLOOR)
-        found = cross_fit(estimator, used, y, cv=min(5, y.n_events))
+        found = cross_fit(estimator, matrix, y, cv=min(5, y.n_events))
         return found.values, f"doubly robust estimates, cross-fitted within these rows; chances clipped at {FLOOR:g}"
 
 

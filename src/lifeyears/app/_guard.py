@@ -47,7 +47,8 @@ class Guard:
     """
 
     def __init__(self, app: App, hosts: tuple[str, ...] | None, token: str | None) -> None:
-        self.app, self.hosts = app, hosts
+        self.app = app
+        self.hosts = None if hosts is None else tuple(host.lower() for host in hosts)
         self.token = None if token is None else token.encode()
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
@@ -114,5 +115,5 @@ def _where(error: Exception) -> str:
 def _name(host: str) -> str:
     """A host without its port."""
     if host.startswith("["):
-        return host[1:].partition("]")[0]
+        return host[1:].partition("]")[0].lower()
     return host.partition(":")[0].lower()

@@ -11,8 +11,8 @@ class Limits:
 
     Attributes
     ----------
-    body_bytes : int
-        Of one request.
+    body_bytes, settings_bytes : int
+        Of one request with rows; of one without (simulations, the sample).
     waiting_bytes, waiting_requests : int
         Of all requests that are being read or wait for their turn; beyond, new ones are told to come back.
     body_seconds, work_seconds : float
@@ -27,6 +27,7 @@ class Limits:
     """
 
     body_bytes: int = 32_000_000
+    settings_bytes: int = 100_000
     waiting_bytes: int = 400_000_000
     waiting_requests: int = 1000
     body_seconds: float = 30.0

@@ -53,7 +53,7 @@ def serve(
     if not local and token is None:
         token = secrets.token_urlsafe(24)
         say(f"Bound to {host}, so a token is needed: {token}")
-    hosts = (*LOOPBACK, host, *names) if local else ((*LOOPBACK, *names) if names else None)
+    hosts = (*LOOPBACK, host, *names) if local else ((*LOOPBACK, host, *names) if names else None)
     _logging(verbose)
     app = create_app(models, run, token=token, hosts=hosts)
     _warm(models)

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,37 +29,59 @@ from ._simulations import Simulations
 STATIC = Path(__file__).parent / "static"
 
 
+@dataclass
+class Held:
+    """Bytes of a request that are in memory."""
+
+    size: int = 0
+
+
 class Service:
     """What the routes share: models, limits, and two lanes for work, so that a long evaluation delays no ranking."""
 
     def __init__(self, models: Mapping[str, MatchModel], run: dict[str, Any] | None, limits: Limits) -> None:
         self.answers, self.run, self.limits = Answers(models, limits), run, limits
         self.simulations = Simulations(limits)
-        self.samples: dict[str, Sample] = {}
+        self.samples: dict[MatchModel, Sample] = {}
         self.quick, self.slow = (ThreadPoolExecutor(1, thread_name_prefix=name) for name in ("rank", "evaluate"))
         self.waiting = self.waiting_bytes = 0
 
     def sample(self, name: str | None) -> Sample:
         """Candidates and donors for a model."""
         model = self.answers.model({"model": name})
-        return self.samples.setdefault(model.name, Sample(model))
+        if model not in self.samples:  # not by its title, which two models may share
+            self.samples[model] = Sample(model)
+        return self.samples[model]
 
-    async def body(self, request: Request) -> bytes:
-        """The body of a request, within its limits."""
+    @asynccontextmanager
+    async def body(self, request: Request, most: int) -> AsyncIterator[bytes]:
+        """The body of a request, of so many bytes at most; it counts as waiting until the block that uses it ends."""
+        if self.waiting >= self.limits.waiting_requests:
+            raise ApiError(429, "busy", "too many requests are waiting: try again in a moment")
+        self.waiting += 1
+        held = Held()
+        try:
+            yield await self._read(request, most, held)
+        finally:
+            self.waiting -= 1
+            self.waiting_bytes -= held.size
+
+    async def _read(self, request: Request, most: int, held: Held) -> bytes:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/json":
             raise ApiError(415, "not_json", "send JSON, with Content-Type: application/json")
-        most, read, parts = self.limits.body_bytes, 0, []
+        parts, too_large = [], f"the request is too large: at most {most / 1e6:g} MB"
         stated = request.headers.get("content-length", "0")
-        if stated.isdigit() and int(stated) > most:
-            raise ApiError(413, "too_large", f"the request is too large: at most {most // 1_000_000} MB")
+        if stated.isdecimal() and int(stated) > most:
+            raise ApiError(413, "too_large", too_large)
         try:
             async with asyncio.timeout(self.limits.body_seconds):
                 async for chunk in request.stream():
-                    read += len(chunk)
-                    if read > most:
-                        raise ApiError(413, "too_large", f"the request is too large: at most {most // 1_000_000} MB")
-                    if self.waiting_bytes + read > self.limits.waiting_bytes:
+                    held.size += len(chunk)
+                    self.waiting_bytes += len(chunk)
+                    if held.size > most:
+                        raise ApiError(413, "too_large", too_large)
+                    if self.waiting_bytes > self.limits.waiting_bytes:
                         raise ApiError(429, "busy", "too much is waiting: try again in a moment")
                     parts.append(chunk)
         except TimeoutError:
@@ -69,22 +92,19 @@ class Service:
 
     async def answered(self, request: Request, answer: Callable[[Any], Any], lane: ThreadPoolExecutor) -> Response:
         """Read, parse and answer, the latter two off the event loop."""
-        body = await self.body(request)
-        if self.waiting >= self.limits.waiting_requests:
-            raise ApiError(429, "busy", "too many requests are waiting: try again in a moment")
-        size = len(body)
-        self.waiting += 1
-        self.waiting_bytes += size
-        work = asyncio.get_running_loop().run_in_executor(lane, _worked, answer, body)
-        del body
-        try:
-            async with asyncio.timeout(self.limits.work_seconds):
-                return Response(await work, media_type="application/json")
-        except TimeoutError:
-            raise ApiError(503, "too_slow", "the answer took too long: send fewer rows, or try again") from None
-        finally:
-            self.waiting -= 1
-            self.waiting_bytes -= size
+        async with self.body(request, self.limits.body_bytes) as body:
+            work = asyncio.get_running_loop().run_in_executor(lane, _worked, answer, body)
+            del body
+            try:
+                async with asyncio.timeout(self.limits.work_seconds):
+                    return Response(await work, media_type="application/json")
+            except TimeoutError:
+                raise ApiError(503, "too_slow", "the answer took too long: send fewer rows, or try again") from None
+
+    async def settings(self, request: Request) -> Any:
+        """A few settings, parsed at once: too little to keep others waiting."""
+        async with self.body(request, self.limits.settings_bytes) as body:
+            return parsed(body)
 
     async def close(self) -> None:
         """End what runs in the background."""
@@ -182,7 +202,7 @@ def _routes(app: FastAPI, service: Service) -> None:
 
     @app.post("/api/simulations")
     async def simulate(request: Request) -> Response:
-        return _reply(service.simulations.start(parsed(await service.body(request))).content(), 202)
+        return _reply(service.simulations.start(await service.settings(request)).content(), 202)
 
     @app.get("/api/simulations/{name}")
     async def simulation(name: str) -> Response:
@@ -198,7 +218,7 @@ def _routes(app: FastAPI, service: Service) -> None:
 
     @app.post("/api/sample")
     async def sample_of_donor(request: Request) -> Response:
-        content = parsed(await service.body(request))
+        content = await service.settings(request)
         if not isinstance(content, dict) or not isinstance(content.get("changes", {}), dict):
             raise ApiError(422, "not_an_object", 'the request must be a JSON object, such as {"donor": 2}')
         return _reply(service.sample(content.get("model")).run(content.get("donor", 0), content.get("changes", {})))

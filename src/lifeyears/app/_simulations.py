@@ -109,6 +109,8 @@ class Simulations:
             job.state, job.message = "failed", "it took too long and was ended: ask for fewer years or replicates"
         except OSError:
             job.state, job.message = "failed", "no process could be started for it"
+        except ValueError:  # a line that is no JSON, or too long: it would stay "running", and keep a place, for ever
+            job.state, job.message = "failed", "what the simulation told cannot be read"
         finally:
             _kill(job.process)
             if job.process is not None:

@@ -90,7 +90,7 @@ def make_card(data: Dataset, ranker: Any, name: str, donor: Any = None, settings
             "unit": unit,
             "follow_up": follow_up,
         },
-        "horizon": {"tau": tau, "unit": unit, **_reach(matrix, data.y, tau)},
+        "horizon": {"tau": tau, "unit": unit, **reach(matrix, data.y, tau)},
         "model": {
             **(settings or {}),
             "weights": {part: round(float(weight), 4) for part, weight in report.weights.items()},
@@ -105,10 +105,11 @@ def make_card(data: Dataset, ranker: Any, name: str, donor: Any = None, settings
     }
 
 
-def _reach(matrix: np.ndarray, y: Outcome, tau: float) -> dict[str, Any]:
+def reach(matrix: np.ndarray, y: Outcome, tau: float) -> dict[str, Any]:
     """Whether people could be followed to the horizon."""
-    if y.n_events == len(y):
-        return {"smallest_reach": 1.0, "share_out_of_reach": 0.0, "reading": "Nobody is censored."}
+    if y.restrict(tau).event.all():
+        reading = "Nobody is censored before the horizon."
+        return {"smallest_reach": 1.0, "share_out_of_reach": 0.0, "reading": reading}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = check_positivity(Cox(alpha=10.0), matrix, y, tau)

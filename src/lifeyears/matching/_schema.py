@@ -56,13 +56,14 @@ class Column:
     categories : tuple of str or None
         Those seen in training.
     shares : tuple of float or None
-        How often each was; None for one with fewer than ten patients.
+        How often each was; None for those with fewer than ten patients, and for the next larger one if the rest would
+        tell how few they are.
     low, high : float or None
         Between them lay the numbers of training, but for the outermost 1% (or ten) at either end.
     quantiles : tuple of float or None
         5, 25, 50, 75 and 95%.
-    missing : float
-        The share that was missing in training.
+    missing : float or None
+        The share that was missing in training; None where it would tell of one to nine patients.
     """
 
     name: str
@@ -73,7 +74,7 @@ class Column:
     low: float | None = None
     high: float | None = None
     quantiles: tuple[float, ...] | None = None
-    missing: float = 0.0
+    missing: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, without those that do not apply."""
@@ -336,7 +337,7 @@ def _native(value: Any) -> Any:
 def _number(name: str, role: str, values: pd.Series) -> Column:
     found = pd.to_numeric(values).to_numpy(dtype=float, na_value=np.nan)
     known = found[~np.isnan(found)]
-    missing = round(1 - len(known) / len(found), 4)
+    missing = _missing(len(found) - len(known), len(found))
     if len(known) < 2 * FEWEST:
         return Column(name, "number", role, missing=missing)
     edge = max(0.01, FEWEST / len(known))
@@ -353,15 +354,28 @@ def _rounded(value: float) -> float:
 def _category(name: str, role: str, values: pd.Series, seen: list[str]) -> Column:
     words = values.astype(object).map(_word, na_action="ignore").value_counts()
     counts = {word: int(words.get(word, 0)) for word in seen if word != MISSING}
-    total = max(sum(counts.values()), 1)
+    total, hidden = max(sum(counts.values()), 1), _hidden(counts)
     return Column(
         name,
         "category",
         role,
         categories=tuple(counts),
-        shares=tuple(round(many / total, 4) if many >= FEWEST else None for many in counts.values()),
-        missing=round(float(values.isna().mean()), 4),
+        shares=tuple(None if word in hidden else round(many / total, 4) for word, many in counts.items()),
+        missing=_missing(int(values.isna().sum()), len(values)),
     )
+
+
+def _hidden(counts: Mapping[str, int]) -> set[str]:
+    """Categories of few patients; with the next larger one where what is told would add up to all but so few."""
+    order = sorted(counts, key=counts.__getitem__)
+    few = sum(many < FEWEST for many in counts.values())
+    if 0 < sum(counts[word] for word in order[:few]) < FEWEST:
+        few += 1
+    return set(order[:few])
+
+
+def _missing(many: int, total: int) -> float | None:
+    return None if 0 < many < FEWEST or 0 < total - many < FEWEST else round(many / total, 4)
 
 
 def _shown(value: Any) -> str:

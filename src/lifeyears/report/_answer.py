@@ -85,6 +85,8 @@ def answer_text(summary: Summary) -> tuple[str, str]:
             f"It gives {value}; the difference from the next best, {after['arm']}, is {lead}. It is better than {rest} "
             f"by more than chance{CORRECTED}."
         )
+    if beaten and not summary["intervals"].startswith("corrected"):
+        second += " Models are held fixed in this: others, trained on other patients, may come out otherwise."
     if any(warning["serious"] for warning in summary["warnings"]):
         second += " Read the warning above before relying on this."
     return first, second

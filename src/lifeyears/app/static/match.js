@@ -36,7 +36,7 @@ function wire() {
   by("model").addEventListener("change", async () => { await described(chosen()); showModel(); rank(); });
   by("other").addEventListener("change", rank);
   by("join").addEventListener("change", rank);
-  by("k").addEventListener("input", showChances);
+  by("k").addEventListener("input", () => { showChances(); showMovers(); });
   by("donor").addEventListener("change", () => pickDonor(Number(by("donor").value), {}));
   by("donor-form").addEventListener("submit", (event) => { event.preventDefault(); pickDonor(Number(by("donor").value || 0), filledIn()); });
   by("more").addEventListener("click", () => { state.shown += 400; showTable(); });
@@ -231,7 +231,7 @@ function showChances() {
   by("k-words").textContent = among === 1
     ? "The first gets the organ."
     : `The organ goes to one of the first ${among}, the first with a chance of ${percent(ranked[0].probability, 0)}, the last of them with ${percent(shares[among - 1] ?? 0, 0)}.`;
-  if (bound) by("k-words").textContent += ` Plug-in bound: the draw gains at least ${percent(bound.bound, 0)} (${percent(bound.low, 0)} to ${percent(bound.high, 0)}) of what the best choice would, if NDCG@${among} is ${number(bound.ndcg, 2)}, as estimated on held-out rows; an estimate of a guarantee, not a guarantee.`;
+  if (bound) by("k-words").textContent += ` Plug-in bound: the draw gains at least ${percent(bound.bound, 0)} (${percent(bound.low, 0)} to ${percent(bound.high, 0)}) of what the best choice would, if NDCG@${among} is ${number(bound.ndcg, 2)}, as estimated on held-out rows in lists of ${card.metrics.waitlist}; an estimate of a guarantee, not a guarantee.`;
   const tile = (value, text) => el("div", { class: "tile" }, el("b", {}, value), el("span", {}, text));
   by("tiles").replaceChildren(
     tile(ranked.length.toLocaleString("en"), "candidates"),

@@ -150,6 +150,8 @@ export function readCsv(text) {
   if (rows.length < 2) throw new Error("The file has no rows: a first line with the names of the columns, then one line a candidate, are expected.");
   const names = rows.shift().map((name) => name.trim());
   lines.shift();
+  const twice = names.find((name, i) => name !== "" && names.indexOf(name) !== i);
+  if (twice !== undefined) throw new Error(`The column ${twice} is there twice: which one is meant?`);
   const wrong = rows.findIndex((one) => one.length !== names.length);
   if (wrong >= 0) throw new Error(`Row ${wrong + 1} (line ${lines[wrong]} of the file) has ${rows[wrong].length} fields, the header ${names.length}.`);
   return { names, rows, lines };
