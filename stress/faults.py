@@ -11,6 +11,7 @@ import argparse
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -63,7 +64,8 @@ def finished(process: subprocess.Popen) -> tuple[int, str]:
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         raise AssertionError(f"not done after {PATIENCE:.0f} s") from None
-    return process.returncode, (err.strip().splitlines() or [""])[-1][:300]
+    last = (err.strip().splitlines() or [""])[-1]
+    return process.returncode, re.sub(r"/[^\s']*/", "…/", last)[:300]
 
 
 def wait_for(process: subprocess.Popen, words: str) -> None:

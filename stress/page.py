@@ -46,8 +46,6 @@ def faults(found: dict) -> str:
             said = ", ".join(row["kinds"])
         if "sizes" in row:
             said = f"at {', '.join(str(each['kB']) for each in row['sizes'])} kB: {row['sizes'][0]['said']}"
-        if "/" in said:  # no path of the machine that ran it
-            said = said.partition(": '")[0]
         rows.append([name, words[row["survived"]], said.replace("|", "/")])
     return f"{table(['fault', 'nothing lost, the same bytes', 'details'], rows)}\n{source(found)}"
 

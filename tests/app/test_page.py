@@ -100,6 +100,12 @@ def test_two_models_side_by_side_show_who_moves(page):
     name, rows = saved(page, page.locator("#save-movers"))
     assert name == "movers.csv"
     assert sorted(int(row["rank"]) for row in rows) == sorted(int(row["other_rank"]) for row in rows)
+    for k in (3, 5):
+        page.locator("#k").fill(str(k))
+        out = sum(int(row["rank"]) <= k < int(row["other_rank"]) for row in rows)
+        said = page.locator("#movers-words").inner_text()
+        assert said.startswith(f"Of the first {k} by ")
+        assert f", {out} are not among the first {k} " in said
     playwright.expect(page.locator("#curve path.line")).to_have_count(2, timeout=30_000)
     picture(page, "match")
 
@@ -146,6 +152,8 @@ def test_a_csv_with_a_bad_row_is_refused_by_row_and_column_and_a_good_one_is_ran
     page.locator("#upload").set_input_files({"name": "x.csv", "mimeType": "text/csv", "buffer": b'a,b\n"1,2\n'})
     page.wait_for_selector("#match-error:not([hidden])")
     assert "quotation mark" in page.locator("#match-error").inner_text()
+    page.locator("#upload").set_input_files({"name": "x.csv", "mimeType": "text/csv", "buffer": b"age,age\n1,2\n"})
+    playwright.expect(page.locator("#match-error")).to_contain_text("The column age is there twice")
 
 
 def test_compare_shows_the_run(page):

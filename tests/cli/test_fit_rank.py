@@ -93,7 +93,15 @@ def test_a_bad_cell_of_the_waitlist_is_named_with_its_line(places, tmp_path, cap
 def test_wrong_requests_exit_2_with_plain_words(places, tmp_path, capsys):
     out = ("--out", tmp_path / "out")
     waitlist = places / "waitlist.csv"
-    assert "column donor_age" in failing(capsys, "rank", places / "model", waitlist, *out)
+    said = failing(capsys, "rank", places / "model", waitlist, *out)
+    assert "column donor_age" in said
+    assert "--donor" in said
+    given = json.loads((places / "donor.json").read_text()) | {"donor_age": "old"}
+    (tmp_path / "old.json").write_text(json.dumps(given))
+    said = failing(capsys, "rank", places / "model", waitlist, "--donor", tmp_path / "old.json", *out)
+    assert "old.json, column donor_age" in said  # not the waitlist, where nothing is wrong
+    said = failing(capsys, "rank", places / "model", waitlist, "--donor", tmp_path / "none.json", *out)
+    assert "cannot be read" in said
     (tmp_path / "donor.json").write_text('{"donor_agee": 3}')
     said = failing(capsys, "rank", places / "model", waitlist, "--donor", tmp_path / "donor.json", *out)
     assert "did you mean donor_age" in said

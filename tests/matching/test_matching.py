@@ -7,7 +7,7 @@ import pytest
 
 import lifeyears as ly
 from lifeyears.matching import Column, MatchModel, RowError, Schema, fit_model
-from lifeyears.matching._card import calibration_groups
+from lifeyears.matching._card import calibration_groups, reach
 from lifeyears.saving import ModelFileError
 
 
@@ -60,6 +60,19 @@ def test_neither_card_nor_model_holds_a_row(model, data, folder):
     with np.load(folder / "arrays.npz") as arrays:
         sizes = [arrays[name].shape[0] for name in arrays.files if arrays[name].ndim]
     assert 500 not in sizes
+
+
+def test_the_card_says_calibrated_only_of_what_is(model):
+    told = "; not calibrated" not in model.card["estimates"]
+    assert told == model.card["model"]["calibrated"]
+
+
+def test_a_horizon_that_nobody_was_followed_to_is_out_of_reach():
+    x, years = np.linspace(-1, 1, 80)[:, None], np.linspace(0.1, 6.0, 80)
+    y = ly.Outcome(np.minimum(years, 3.0), years < 3.0)  # all others censored at 3
+    assert reach(x, y, 5.0)["share_out_of_reach"] == 1.0
+    assert "longest follow-up is 3" in reach(x, y, 5.0)["reading"]
+    assert reach(x, y, 3.0)["share_out_of_reach"] == 0.0
 
 
 def test_small_cells_are_not_told():

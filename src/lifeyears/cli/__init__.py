@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from typing import Any
@@ -58,6 +59,8 @@ def run(arguments: list[str]) -> int:
         if os.environ.get("LIFEYEARS_TRACEBACK"):
             raise
         if isinstance(error, REQUEST_ERRORS) and not isinstance(error, ArithmeticError) and "LinAlg" not in repr(error):
+            return _fail(str(error), 2)
+        if isinstance(error, OSError) and error.errno in (errno.ENAMETOOLONG, errno.ELOOP):
             return _fail(str(error), 2)
         return _fail(f"the work failed: {type(error).__name__}: {error}", 1)
     if result == 130:  # the parser turns Ctrl-C into this code, and says nothing

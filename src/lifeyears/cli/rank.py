@@ -32,13 +32,16 @@ def command(
     source = read_file_table(candidates, ReadingOptions())
     if id is not None and id not in source.frame:
         raise ValueError(f"--id names {id}; {source.label} has {', '.join(map(str, source.frame))}")
+    given = {} if donor is None else _donor(donor, loaded.schema.names)
     try:
-        table = loaded.schema.frame(source.frame, None if donor is None else _donor(donor, loaded.schema.names))
+        table = loaded.schema.frame(source.frame, given)
     except RowError as error:
-        place = [source.label]
+        place = [donor.name if donor is not None and error.column in given else source.label]
         place += [] if error.row is None else [f"{source.row_word} {source.row_numbers[error.row]}"]
         place += [] if error.column is None else [f"column {error.column}"]
-        raise ValueError(f"{', '.join(place)}: {error.problem}") from None
+        lacking = error.code == "missing_column" and error.column in loaded.schema.donor_names
+        advice = "; what belongs to the donor can be given with --donor" if lacking else ""
+        raise ValueError(f"{', '.join(place)}: {error.problem}{advice}") from None
     ranking = loaded.rank(table, k)
     found = ranking.frame()
     if id is not None:
@@ -70,6 +73,8 @@ def _donor(path: Path, names: list[str]) -> dict[str, Any]:
 
     try:
         found = json.loads(path.read_text(encoding="utf-8-sig"), parse_constant=refuse)
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}. Check the name and the folder") from None
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ValueError(f"{path.name} is not JSON: {error}") from None
     if not isinstance(found, dict):

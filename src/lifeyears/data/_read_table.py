@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from numbers import Real
 from typing import Any
@@ -209,6 +209,8 @@ def _columns_named(
     source: SourceTable, given: str | Sequence[str] | None, option: str, columns: OutcomeColumns
 ) -> list[str]:
     """Find the columns an option names: all must be there, and none be the outcome."""
+    if given is not None and not isinstance(given, Iterable):
+        raise ValueError(f"{option} names columns: a text or a list of texts; got {given!r}")
     names = [given] if isinstance(given, str) else list(given or ())
     found = [source.column(name, option) for name in names]
     for name in found:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from html.parser import HTMLParser
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 STEM = "thoracic_data"
 KINDS = (".dat", ".sas7bdat", ".dta")  # in the order they are preferred
+MOST_FILES = 5_000  # a release unpacked with all its documents has some hundreds
 ROWS_AT_ONCE = 20_000  # SAS and Stata hold numbers as doubles: 549 columns of 20,000 rows are 90 MB
 
 
@@ -50,7 +52,7 @@ def find_release(folder: str | Path) -> Release:
         raise ValueError(f"{folder} is a file; read_star takes the folder of the release, here {folder.parent}")
     if not folder.is_dir():
         raise FileNotFoundError(f"there is no folder {folder}. read_star takes the folder of a STAR release")
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    files = _files_below(folder)
     found = [[path for path in files if _is(path, kind)] for kind in KINDS]
     for paths in found:
         if len(paths) > 1:
@@ -67,6 +69,19 @@ def find_release(folder: str | Path) -> Release:
         )
     names = _names_file(data[0]) if _is(data[0], ".dat") else None
     return Release(data[0], names, tuple(data[1:]))
+
+
+def _files_below(folder: Path) -> list[Path]:
+    """All files of a folder and those below; a folder with very many is not that of a release (a whole disk, say)."""
+    files: list[Path] = []
+    for here, _, names in os.walk(folder):
+        files += [Path(here, name) for name in names]
+        if len(files) > MOST_FILES:
+            raise ValueError(
+                f"{folder} and its subfolders hold more than {MOST_FILES:,} files: give the folder of the STAR release "
+                "itself"
+            )
+    return sorted(path for path in files if path.is_file())
 
 
 def read_release(

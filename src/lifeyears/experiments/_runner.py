@@ -6,8 +6,6 @@ import hashlib
 import json
 import os
 import warnings
-import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -23,6 +21,7 @@ from ._results import Run
 from ._unit import UnitResult, check_feasible, run_unit
 
 Progress = Callable[[int, int], object]
+ATTEMPTS = 3  # on Dask, where workers come and go
 
 
 def run(
@@ -75,15 +74,22 @@ def run(
     check_feasible(dataset, plan)
     begin(out, plan, dataset)
     units = plan.units
-    missing = [unit for unit in units if load_unit(out, *unit) is None]
-    done = len(units) - len(missing)
-    progress(done, len(units))
     # an events-only cohort is right-truncated: the expectation of the whole population is no ceiling for it
     expected = None if dataset.truth is None or plan.protocol != "full" else dataset.truth.expected(plan.tau)
     bare = replace(dataset, truth=None)
-    for _ in _finished(bare, plan, missing, out, n_jobs, dask, expected):
-        done += 1
+    for attempt in range(ATTEMPTS):
+        missing = [unit for unit in units if load_unit(out, *unit) is None]
+        done = len(units) - len(missing)
         progress(done, len(units))
+        try:
+            for _ in _finished(bare, plan, missing, out, n_jobs, dask, expected):
+                done += 1
+                progress(done, len(units))
+            break
+        except Exception as error:  # a Dask worker died, and what it alone held with it: the units that are left
+            lost = dask is not None and type(error).__module__.partition(".")[0] == "distributed"
+            if not lost or attempt == ATTEMPTS - 1:
+                raise
     return finish(out, plan, dataset, command)
 
 
@@ -179,8 +185,8 @@ def load_unit(out: Path, iteration: int, fold: int) -> UnitResult | None:
         prefix = "outcome_"
         outcomes = {name.removeprefix(prefix): arrays[name] for name in arrays if name.startswith(prefix)}
         return UnitResult(arrays["rows"], arrays["scores"], outcomes, words["measures"], words["counts"])
-    except (ValueError, KeyError, TypeError, EOFError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error):
-        return None  # a flipped byte can ask for an unknown compression (NotImplementedError, a RuntimeError)
+    except Exception:  # a flipped byte can ask for an unknown compression, an endless header, all of the memory
+        return None
 
 
 def _seal(out: Path, iteration: int, fold: int, arrays: dict[str, np.ndarray]) -> np.ndarray:
@@ -203,15 +209,16 @@ def begin(out: Path, plan: Plan, data: Dataset) -> None:
     if path.exists():
         try:
             found = json.loads(path.read_text())
-        except ValueError:
+            found = {key: found.get(key, {}) for key in (*wanted, "versions")}
+        except (ValueError, AttributeError):
             raise ValueError(f"{path} cannot be read: choose another folder, or remove this one") from None
-        differences = _differences({key: found.get(key, {}) for key in wanted}, wanted)
+        differences = _differences({key: found[key] for key in wanted}, wanted)
         if differences:
             raise ValueError(
                 f"{out} holds a run with other settings: {'; '.join(differences)}. Choose another folder, or the same "
                 "settings to go on with it"
             )
-        if found.get("versions") != installed_versions():
+        if found["versions"] != installed_versions():
             warnings.warn(f"{out} was begun with other versions of its packages: see manifest.json", stacklevel=3)
         for left in out.rglob(".*"):  # beside-files of a run that was killed while it wrote
             if left.is_file():
@@ -270,7 +277,7 @@ def status(out: Any) -> str:
     try:
         plan = json.loads((out / "manifest.json").read_text())["plan"]
         total = int(plan["iterations"]) * int(plan["folds"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
         raise ValueError(f"{out} holds no run that can be read") from None
     finished = sorted(path.stat().st_mtime for path in (out / "units").glob("iteration-*.npz"))
     words = f"{len(finished)} of {total} units done"

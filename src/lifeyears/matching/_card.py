@@ -76,7 +76,8 @@ def make_card(data: Dataset, ranker: Any, name: str, donor: Any = None, settings
         "use": RESEARCH_ONLY,
         "estimates": (
             f"The number is the expected {unit} of life within {tau:g} {unit} after the transplant (or other start) of "
-            "a person with these features: E[min(T*, τ)|x], calibrated on held-out rows."
+            "a person with these features: E[min(T*, τ)|x]"
+            + (", calibrated on held-out rows." if report.calibrated else "; not calibrated on held-out rows.")
         ),
         "data": {
             "name": data.name,
@@ -110,6 +111,10 @@ def reach(matrix: np.ndarray, y: Outcome, tau: float) -> dict[str, Any]:
     if y.restrict(tau).event.all():
         reading = "Nobody is censored before the horizon."
         return {"smallest_reach": 1.0, "share_out_of_reach": 0.0, "reading": reading}
+    last = int(np.argmax(y.time))
+    if y.time[last] < tau and not y.event[y.time == y.time[last]].all():  # a censoring model need not see that
+        reading = f"Nobody was followed to the horizon {tau:g}: the longest follow-up is {y.time[last]:g}."
+        return {"smallest_reach": 0.0, "share_out_of_reach": 1.0, "reading": reading}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = check_positivity(Cox(alpha=10.0), matrix, y, tau)

@@ -39,7 +39,7 @@ def fit_model(
         Its `horizon` is τ.
     base : {"KM", "Cox", "AFT", "DeepSurv", "DeepHit"}
     preset : {"default", "paper", "none"}
-        The second stage, as in `lifeyears.BootstrappedRanker`; "none" is the base model alone, calibrated.
+        The second stage, as in `lifeyears.BootstrappedRanker`; "none" is the base model alone.
     name : str, optional
         What the model is called.
     donor : list of str, optional

@@ -136,7 +136,7 @@ async function upload(file) {
     if (file.size > 30e6) throw new Error("The file is larger than 30 MB: send fewer candidates at once.");
     const { names, rows, lines } = readCsv(decoded(await file.arrayBuffer()));
     const columns = new Map(main().schema.columns.map((column) => [column.name, column]));
-    const missing = /^(|\.|\?|NA|N\/A|NaN|nan|NULL|null|<NA>)$/;
+    const missing = /^(|\.|\?|NA|N\/A|n\/a|#N\/A|-?NaN|-?nan|NAN|NULL|null|<NA>|#DIV\/0!|#REF!|#VALUE!|#NUM!|#NAME\?|#NULL!)$/; // as `lifeyears rank` reads them
     const made = rows.map((cells) => {
       const row = {};
       names.forEach((name, j) => {
