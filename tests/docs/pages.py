@@ -20,7 +20,7 @@ class Block:
 
     A block that takes long says so on the page, in a comment on the line before or after:
     ``<!-- long: why; in tests `n=4000` → `n=500` -->``. The default tests make these changes, and give commands the
-    smaller sizes of `SMALL` in test_pages.py; `make slow` runs the block as it stands.
+    smaller sizes of `SMALL` in test_pages.py; `pytest -m hours` runs the block as it stands.
     """
 
     language: str

@@ -1,7 +1,7 @@
 """Every command and every block of Python in README and docs runs, in the order of its page.
 
 A page is one test, in a folder of its own with a table `my.csv`. The default suite makes what is marked as long smaller
-(see `pages.Block`); `make slow` runs it as it stands, in a real shell.
+(see `pages.Block`); `pytest -m hours` runs it as it stands, in a real shell.
 """
 
 import ast
@@ -104,7 +104,7 @@ def test_a_page_runs(page, folder, running):
     run_page(page, folder, running, small=True)
 
 
-@pytest.mark.slow
+@pytest.mark.hours
 @pytest.mark.parametrize("page", [p for p in PAGES if any(b.long for b in blocks_of(p))], ids=name_of)
 def test_a_page_runs_at_full_size(page, folder, running):
     run_page(page, folder, running, small=False)
