@@ -3,6 +3,7 @@ import sys
 
 import pytest
 
+import lifeyears as ly
 from lifeyears.cli import run
 
 
@@ -129,6 +130,19 @@ def test_compare_a_file_of_ones_own(capsys, tmp_path):
     code, _, err = out_of(capsys, *run, "--time", "years", "--event", "died", "--seed", "3")
     assert code == 2
     assert "plan.seed was 0, is 3" in err
+
+
+def test_events_at_time_zero_leave_the_weibull_model_out(capsys, tmp_path):
+    d = ly.data.simulate_registry(300, random_state=0)
+    table = d.X.iloc[:, :4].assign(years=d.y.time.round(2), died=d.y.event)
+    table.loc[5, ["years", "died"]] = [0.0, True]
+    table.to_csv(tmp_path / "my.csv", index=False)
+    wanted = ["compare", str(tmp_path / "my.csv"), "--time", "years", "--event", "died", "--dry-run"]
+    with pytest.warns(UserWarning, match="zero"):
+        code, out, _ = out_of(capsys, *wanted)
+    assert code == 0
+    assert "AFT is left out: 1 events" in out
+    assert "9 arms" in out
 
 
 def test_demo_dry(capsys, tmp_path):
