@@ -175,10 +175,10 @@ def main() -> None:
         replay(asked.only, asked.replay)
         return
     found: dict[str, dict] = {}
-    order = [*TARGETS, "command line, processes"]
+    order = [*TARGETS, "command line as processes"]
     failed = 0
     for name in asked.only.split(",") if asked.only else order:
-        if name == "command line, processes":
+        if name == "command line as processes":
             row = subprocesses(asked.inputs or PROCESSES)
         else:
             row = fuzz(name, range(asked.start, asked.start + (asked.inputs or TARGETS[name][1])))

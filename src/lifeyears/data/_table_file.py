@@ -133,7 +133,7 @@ def _from_zip(data: bytes, name: str) -> tuple[bytes, str]:
             if archive.getinfo(members[0]).flag_bits & 1:
                 raise ValueError(f"{name} is locked with a password. Unpack it first")
             return archive.read(members[0]), Path(members[0]).name
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError):
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, UnicodeDecodeError):
         if name.lower().endswith((".xlsx", ".xlsm", ".ods")):
             return data, name  # the reader of spreadsheets has better words for it
         raise ValueError(_cut_short(name, "zip", len(data))) from None
@@ -271,6 +271,8 @@ def _sheet(names: list[str], headers: dict[str, list[str]], label: str, options:
             f"{label} has no sheet {wanted!r}{meant(str(wanted), names)}. Its sheets are "
             f"{listed(map(repr, names))}: give the name, or the place counted from 0"
         )
+    if not names:
+        raise ValueError(f"{label} has no sheet that can be read: it is damaged, or not a workbook")
     needed = set(options.needed)
     fitting = [name for name, header in headers.items() if needed <= set(header)]
     if fitting and names[0] not in fitting:
