@@ -121,6 +121,12 @@ def test_a_name_too_long_for_the_disk_is_a_wrong_request(capsys):
     assert "too long" in capsys.readouterr().err
 
 
+def test_more_units_than_anybody_can_run_are_refused():
+    """A plan of 10²⁰ folds was counted out, one by one."""
+    with pytest.raises(ValueError, match="at most 10,000 units"):
+        _runner.Plan("full", folds=10**20)
+
+
 def test_a_manifest_of_anything_is_refused_in_words(tmp_path):
     for content in ([], {"plan": {"iterations": float("inf"), "folds": 2}}, {"plan": []}, None):
         (tmp_path / "manifest.json").write_text(json.dumps(content))

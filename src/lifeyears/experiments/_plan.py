@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 MODELS = ("KM", "Cox", "AFT", "DeepSurv", "DeepHit")
 KS = (1, 5, 10, 50, 100)
+MOST_UNITS = 10_000
 FRAMEWORKS = ("standard", "ranker", "default")
 
 
@@ -70,6 +71,10 @@ class Plan:
             raise ValueError("models is empty: name at least one")
         if self.iterations < 1 or self.folds < 2 or self.nuisance_folds < 2:
             raise ValueError("iterations must be at least 1, folds and nuisance_folds at least 2")
+        if self.iterations * self.folds > MOST_UNITS:
+            raise ValueError(
+                f"{self.iterations} iterations of {self.folds} folds are too many: at most {MOST_UNITS:,} units in all"
+            )
         if not 0 < self.censored_share < 1:
             raise ValueError(f"censored_share must lie between 0 and 1; got {self.censored_share}")
         if not 0 < self.tau < float("inf"):
