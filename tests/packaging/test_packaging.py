@@ -68,7 +68,8 @@ def test_the_oldest_neighbours_work_with_it(built, tmp_path):
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     package = next(built.glob("*.whl"))
     oldest = ["--constraint", HERE / "constraints-neighbours.txt"]
-    run(*pip, *oldest, package, "scikit-survival", "lifelines", "polars", "pyarrow", "pytest")
+    run(*pip, *oldest, "torch")
+    run(*pip, *oldest, f"{package}[deep]", "scikit-survival", "lifelines", "polars", "pyarrow", "pytest")
     for part in ("neighbours", "models", "reference", "conftest.py"):
         path = ROOT / "tests" / part
         (shutil.copytree if path.is_dir() else shutil.copy)(path, _made(tmp_path / "tests") / part)

@@ -28,6 +28,7 @@ def command(
     """
     import os
 
+    token = _token(token_file)
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # before LightGBM loads: one thread a request
     try:
         from ..app import serve
@@ -38,7 +39,6 @@ def command(
     def say(message: str) -> None:
         print(message, flush=True)
 
-    token = _token(token_file)
     models = _loaded(model) if model else sample_models(say)
     summary = read_summary(run) if run is not None else None if model else sample_run(say)
     serve(models, summary, host, port, token, tuple(allow_host or ()), verbose, say)
