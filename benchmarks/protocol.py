@@ -27,6 +27,7 @@ from lifeyears.data import TablePreprocessor
 from lifeyears.experiments import Plan
 from lifeyears.experiments._unit import base_model, folds_of, judged
 from lifeyears.metrics import policy_value
+from lifeyears.ranking import fit_together
 from lifeyears.relevance import IPCW, ExpectedYears, cross_fit
 
 warnings.simplefilter("ignore")
@@ -212,13 +213,17 @@ def peers(models: tuple[str, ...], X: Any, y: Any, new: Any, test: Any, epochs: 
 def ours(models: tuple[str, ...], X: Any, y: Any, new: Any, test: Any, epochs: int, clock: Clock) -> dict[str, Any]:
     plan = Plan("full", models=models, default_over=(), epochs=epochs)
     scores, relevances = {}, {}
+    paper = {"preset": "paper", "early_stopping_rounds": 0, "n_jobs": 1}
+    rankers = [
+        ly.BootstrappedRanker(base_model(name, plan, 0), tau=TAU, random_state=0, **paper)  # type: ignore[arg-type]
+        for name in models
+    ]
+    together = fit_together(rankers, X, y)  # as the runner does
     for name in models:
         base = clock("model", name, base_model(name, plan, 0).fit, X, y)
         fit = clock.parts["model", name]
         scores[name] = clock("model", name, base.predict, new)
-        paper = {"preset": "paper", "early_stopping_rounds": 0, "n_jobs": 1}
-        ranker = ly.BootstrappedRanker(base_model(name, plan, 0), tau=TAU, random_state=0, **paper)
-        scores[f"{name} ranker"] = clock("labels and ranker", name, lambda r=ranker: r.fit(X, y).predict(new))
+        scores[f"{name} ranker"] = clock("labels and ranker", name, lambda: next(together).predict(new))
         clock.parts["labels and ranker", name] -= fit  # a ranker fits its base model again
     for name in models:
         relevances[f"EY {name}"] = clock(

@@ -32,6 +32,18 @@ def paper(cohort):
     return ly.BootstrappedRanker(ly.models.Cox(alpha=10.0), tau=15, preset="paper", **SMALL).fit(d.X, d.y)
 
 
+def test_fitted_together_they_are_what_each_is_alone(cohort, paper):
+    d, _ = cohort
+    bases = ly.models.KaplanMeier(), ly.models.Cox(alpha=10.0)
+    kinds = ({"preset": "paper"}, {"n_estimators": 10, "folds": 2})
+    rankers = [ly.BootstrappedRanker(base, tau=15, **kind, **SMALL) for base in bases for kind in kinds]
+    fitted = list(ly.ranking.fit_together(rankers, d.X, d.y))
+    np.testing.assert_array_equal(fitted[2].predict(d.X), paper.predict(d.X))
+    assert fitted[2].members_["years"][0].rounds == paper.members_["years"][0].rounds
+    alone = ly.BootstrappedRanker(bases[1], tau=15, **kinds[1], **SMALL).fit(d.X, d.y)
+    np.testing.assert_array_equal(fitted[3].predict(d.X), alone.predict(d.X))
+
+
 def test_paper_preset_is_table_a1():
     paper = PRESETS["paper"]
     assert (paper.alpha, paper.margin, paper.group_size) == (0.3, 1.0, 256)

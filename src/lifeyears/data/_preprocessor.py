@@ -81,14 +81,16 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
                 )
         self.numeric_ = [name for name in table.columns if name not in self.categories_]
         values = self._numbers(table)
-        self.empty_ = [name for name, column in zip(self.numeric_, values.T, strict=True) if np.isnan(column).all()]
-        known = np.where(np.isnan(values).all(axis=0), 0.0, values)  # an empty column carries nothing: all zero
+        empty = np.isnan(values).all(axis=0)
+        self.empty_ = [name for name, nothing in zip(self.numeric_, empty, strict=True) if nothing]
+        known = np.where(empty, 0.0, values)  # an empty column carries nothing: all zero
         self.median_ = np.nanmedian(known, axis=0) if values.size else np.zeros(values.shape[1])
-        filled = np.where(np.isnan(known), self.median_, known)
-        spread = filled.std(axis=0)
-        constant = spread <= 1e-9 * np.maximum(np.abs(filled.mean(axis=0)), 1e-300)
-        self.mean_ = filled.mean(axis=0) if self.scale else np.zeros(values.shape[1])
-        self.scale_ = np.where(constant, 1.0, spread) if self.scale else np.ones(values.shape[1])
+        self.mean_, self.scale_ = np.zeros(values.shape[1]), np.ones(values.shape[1])
+        if self.scale:
+            filled = np.where(np.isnan(known), self.median_, known)
+            self.mean_, spread = filled.mean(axis=0), filled.std(axis=0)
+            constant = spread <= 1e-9 * np.maximum(np.abs(self.mean_), 1e-300)
+            self.scale_ = np.where(constant, 1.0, spread)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -96,7 +98,9 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         table = self._table(X, reset=False)
         values = self._numbers(table)
-        numeric = (np.where(np.isnan(values), self.median_, values) - self.mean_) / self.scale_
+        numeric = np.where(np.isnan(values), self.median_, values)
+        if self.scale:
+            numeric = (numeric - self.mean_) / self.scale_
         indicators = [_indicators(table[name], name, seen) for name, seen in self.categories_.items()]
         return np.concatenate([numeric, *indicators], axis=1)
 

@@ -13,7 +13,7 @@ from ..data import Dataset, TablePreprocessor
 from ..metrics import auc_at, concordance_index, ndcg_score, policy_value
 from ..models import Cox, DeepHit, DeepSurv, KaplanMeier, SurvivalModel, WeibullAFT
 from ..outcome import Outcome
-from ..ranking import BootstrappedRanker
+from ..ranking import BootstrappedRanker, fit_together
 from ..relevance import IPCW, DoublyRobust, ExpectedYears, cross_fit, temporal_folds
 from ._plan import KS, Plan
 
@@ -174,14 +174,14 @@ def fitted_scores(
     """Expected years of the test rows by every arm; a ranker's first stage is the standard model, fitted once."""
     scores: dict[tuple[str, str], np.ndarray] = {}
     presets: tuple[tuple[str, Literal["paper", "default"]], ...] = (("ranker", "paper"), ("default", "default"))
-    for model in plan.models:
-        base = base_model(model, plan, seed)
-        for framework, preset in presets:
-            if (model, framework) not in plan.arms:
-                continue
-            ranker = BootstrappedRanker(base, tau=plan.tau, preset=preset, random_state=seed, n_jobs=1).fit(X, y)
-            scores.setdefault((model, "standard"), ranker.base_.predict(new))
-            scores[model, framework] = ranker.predict(new)
+    arms = [(model, *kind) for model in plan.models for kind in presets if (model, kind[0]) in plan.arms]
+    rankers = [
+        BootstrappedRanker(base_model(model, plan, seed), tau=plan.tau, preset=preset, random_state=seed, n_jobs=1)
+        for model, _, preset in arms
+    ]
+    for (model, framework, _), ranker in zip(arms, fit_together(rankers, X, y), strict=True):
+        scores.setdefault((model, "standard"), ranker.base_.predict(new))
+        scores[model, framework] = ranker.predict(new)
     return scores
 
 

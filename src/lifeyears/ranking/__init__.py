@@ -4,7 +4,7 @@ from ._dask import fit_on_dask
 from ._explain import Explanation
 from ._labels import PseudoLabels
 from ._objective import HybridLoss, HybridObjective
-from ._ranker import BootstrappedRanker
+from ._ranker import BootstrappedRanker, fit_together
 from ._report import RankerReport
 from ._settings import PRESETS, Settings, settings_of
 
@@ -18,5 +18,6 @@ __all__ = [
     "RankerReport",
     "Settings",
     "fit_on_dask",
+    "fit_together",
     "settings_of",
 ]

@@ -76,7 +76,7 @@ def fit_on_dask(
     dealt = client.persist([_deal(*block, many, brought, held, (seed, at)) for at, block in enumerate(blocks)])
 
     sample, outcome, held_out = _joined(client.gather(client.compute([_part(each, -1) for each in dealt])))
-    matrix = ranker._training_matrix(sample)
+    matrix = ranker._training_matrix(sample, {})
     ranker.tau_ = horizon_of(ranker.tau, outcome)
     fitting = Fitting(
         base=ranker.base,

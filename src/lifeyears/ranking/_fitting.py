@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,6 +61,7 @@ class Fitting:
     threads: int
     verbose: bool
     notes: list[str] = field(default_factory=list)
+    shared: dict[tuple, Any] = field(default_factory=dict)  # what other fits on the same rows need too
 
     def on_outcomes(self, X: np.ndarray, y: Outcome) -> Fit:
         """Both stages."""
@@ -70,7 +71,8 @@ class Fitting:
             member, held_out = self._one_member(X, labels.values, np.clip(labels.values, 0.0, self.tau), y.event)
             outcomes = np.empty(0)
             if len(held_out) >= FEWEST_TO_CALIBRATE:
-                outcomes = self._judged(base, self._new_censoring(X, y), X[held_out], y[held_out]).values
+                censoring = self._once(lambda: self._new_censoring(X, y), "censoring", self.seed, id(self.censoring))
+                outcomes = self._judged(base, censoring, X[held_out], y[held_out]).values
             scores = member.predict(X[held_out]) if len(held_out) else np.empty(0)
             years = self._half_by_half(scores, outcomes)
             return self._fit(base, {"years": [member]}, {"years": 1.0}, 0.0, labels, scores, outcomes, held_out, years)
@@ -119,12 +121,15 @@ class Fitting:
         if self.network:
             return train_network(X[train], labels[train], gains[train], *shape, seed), held_out
         centre = float(labels[train].mean())
-        table = training_table(X[train], settings, seed)
+        table = self._once(lambda: training_table(X[train], settings, seed), "table", seed, settings)
         objective = HybridObjective(labels[train], *shape, seed, gains[train], self.threads)
         judge, judges = None, None
         if len(held_out):
             loss = HybridLoss(labels[held_out], *shape, seed, gains[held_out])
-            judge, judges = (lambda scores: loss(centre + scores)), table.create_valid(X[held_out])
+            judge, judges = (
+                (lambda scores: loss(centre + scores)),
+                self._once(lambda: table.create_valid(X[held_out]), "held out", seed, settings),
+            )
         booster = grow(table, objective, centre, settings, seed, self.threads, self._callbacks(), judge, judges)
         rounds = booster.best_iteration or booster.current_iteration()
         return YearsTrees(booster, centre, rounds), held_out
@@ -242,6 +247,12 @@ class Fitting:
             held_out_outcomes=scattered(outcomes, rows, len(values)) if enough else None,
             report=report,
         )
+
+    def _once(self, make: Callable[[], Any], *key: Any) -> Any:
+        """What `make` makes, or made for another ranker on the same rows."""
+        if key not in self.shared:
+            self.shared[key] = make()
+        return self.shared[key]
 
     # labels and models
 

@@ -88,7 +88,7 @@ def _deal(order: np.ndarray, starts: np.ndarray, discounts: np.ndarray) -> np.nd
     return places
 
 
-def _falling(values: np.ndarray) -> np.ndarray:
+def falling(values: np.ndarray) -> np.ndarray:
     """Rows from the largest value to the smallest, of equals the earlier first.
 
     One sort of all groups at once, and for float32 of whole numbers that hold value and row: numpy sorts those several
@@ -104,13 +104,17 @@ def _falling(values: np.ndarray) -> np.ndarray:
 
 
 def places_and_ideals(
-    scores: np.ndarray, gains: np.ndarray, starts: np.ndarray, discounts: np.ndarray
+    scores: np.ndarray,
+    gains: np.ndarray,
+    starts: np.ndarray,
+    discounts: np.ndarray,
+    falling_gains: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """d(r_i) of each row within its group, and the groups' ideal DCG."""
     discounts = discounts.astype(scores.dtype)
-    places = _deal(_falling(scores), starts, discounts)
-    ideals = np.add.reduceat(gains.astype(float) * _deal(_falling(gains), starts, discounts), starts[:-1])
-    return places, ideals
+    places = _deal(falling(scores), starts, discounts)
+    best = _deal(falling(gains) if falling_gains is None else falling_gains, starts, discounts)
+    return places, np.add.reduceat(gains.astype(float) * best, starts[:-1])
 
 
 _options: dict[str, Any] = {"nogil": True, "fastmath": {"reassoc", "contract", "nsz", "arcp"}, "cache": True}
@@ -127,13 +131,15 @@ def pair_sums(
     discounts: np.ndarray,
     margin: float,
     threads: int = 1,
+    falling_gains: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Gradient and Hessian of the ranking loss, in the precision of the scores; the same for any number of threads.
 
-    A group is summed by one thread, in one order. A worker process uses one thread, whatever is asked for.
+    A group is summed by one thread, in one order. A worker process uses one thread, whatever is asked for. Who has
+    the rows sorted by gain already says so (`falling_gains`).
     """
     gradient, hessian = np.empty_like(scores), np.empty_like(scores)
-    places, ideals = places_and_ideals(scores, gains, starts, discounts)
+    places, ideals = places_and_ideals(scores, gains, starts, discounts, falling_gains)
     arguments = (scores, labels, gains, places, ideals, starts, margin, gradient, hessian)
     threads = available_threads(threads)
     if threads == 1:

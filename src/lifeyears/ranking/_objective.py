@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..metrics._gain import discounts
-from ._kernel import pair_loss, pair_sums
+from ._kernel import falling, pair_loss, pair_sums
 
 
 class HybridObjective:
@@ -53,6 +53,9 @@ class HybridObjective:
         self.rng = np.random.default_rng(random_state)
         self.starts = group_starts(len(labels), group_size)
         self.discounts = discounts(int(np.diff(self.starts).max()))
+        self.falling_gains = falling(self.gains)  # for every round: only the places of the rows change
+        sizes = np.diff(self.starts)
+        self.bend = np.repeat(2 * alpha / sizes, sizes)  # of the squared error, at each place
 
     def __call__(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Gradient and Hessian at these scores, over freshly drawn groups."""
@@ -64,20 +67,16 @@ class HybridObjective:
 
     def grouped(self, scores: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The same over given groups: the rows in `order`, cut at `starts`."""
-        scores = np.asarray(scores)
-        sizes = np.repeat(np.diff(self.starts), np.diff(self.starts))
-        gradient, hessian = np.empty(len(scores)), np.empty(len(scores))
-        gradient[order] = 2 * self.alpha * (scores[order] - self.labels[order]) / sizes
-        hessian[order] = 2 * self.alpha / sizes
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        gradient, hessian = self.bend[place] * (scores - self.labels), self.bend[place]
         if self.alpha < 1:
-            near = (scores[order] - scores.mean()).astype(
-                self.gains.dtype
-            )  # differences count: keep the digits for them
-            slope, bend = pair_sums(
-                near, self.order_by[order], self.gains[order], self.starts, self.discounts, self.margin, self.threads
-            )
-            gradient[order] += (1 - self.alpha) * slope
-            hessian[order] += (1 - self.alpha) * bend
+            near = (scores - scores.mean()).astype(self.gains.dtype)  # differences count: keep the digits for them
+            labels, gains, falling_gains = self.order_by[order], self.gains[order], place[self.falling_gains]
+            shape = self.starts, self.discounts, self.margin, self.threads
+            slope, bend = pair_sums(near[order], labels, gains, *shape, falling_gains)
+            gradient += (1 - self.alpha) * slope[place]
+            hessian += (1 - self.alpha) * bend[place]
         return gradient, hessian
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -177,9 +177,12 @@ class BootstrappedRanker(BaseEstimator):
         -------
         self
         """
+        return self._fit_sharing(X, y, {})
+
+    def _fit_sharing(self, X: Any, y: Any, shared: dict[tuple, Any]) -> BootstrappedRanker:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        matrix = self._training_matrix(X)
+        matrix = self._training_matrix(X, shared)
         settings = self._settings(len(matrix))
         if len(matrix) < 2:
             raise ValueError(f"{type(self).__name__} needs at least two rows to rank; got n_samples = 1")
@@ -203,6 +206,7 @@ class BootstrappedRanker(BaseEstimator):
             seed=seed,
             threads=self._threads(),
             verbose=self.verbose,
+            shared=shared,
         )
         with one_thread():
             fit = fitting.on_relevance(matrix, y) if given_relevance else fitting.on_outcomes(matrix, y)
@@ -293,15 +297,17 @@ class BootstrappedRanker(BaseEstimator):
             total += self.weights_[name] * np.mean([fit.predict(X) for fit in fits], axis=0)
         return total
 
-    def _training_matrix(self, X: Any) -> np.ndarray:
-        table = as_pandas(X)
-        if table is None:
-            numeric = getattr(np.asarray(X), "dtype", np.dtype(object)).kind in "fiub"
-        else:
-            numeric = all(kind.kind in "fiub" if hasattr(kind, "kind") else False for kind in table.dtypes)
-        # numbers are left as they are: the base model scales as it sees fit
-        self.preprocessor_ = TablePreprocessor(scale=not numeric)
-        matrix = self.preprocessor_.fit(X).transform(X)
+    def _training_matrix(self, X: Any, shared: dict[tuple, Any]) -> np.ndarray:
+        if ("matrix",) not in shared:
+            table = as_pandas(X)
+            if table is None:
+                numeric = getattr(np.asarray(X), "dtype", np.dtype(object)).kind in "fiub"
+            else:
+                numeric = all(kind.kind in "fiub" if hasattr(kind, "kind") else False for kind in table.dtypes)
+            # numbers are left as they are: the base model scales as it sees fit
+            preprocessor = TablePreprocessor(scale=not numeric).fit(X)
+            shared["matrix",] = preprocessor, preprocessor.transform(X)
+        self.preprocessor_, matrix = shared["matrix",]
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.preprocessor_, name):
                 setattr(self, name, getattr(self.preprocessor_, name))
@@ -324,3 +330,33 @@ class BootstrappedRanker(BaseEstimator):
         tags.input_tags.string = True
         tags.non_deterministic = self.random_state is None
         return tags
+
+
+def fit_together(rankers: Iterable[BootstrappedRanker], X: Any, y: Any) -> Iterator[BootstrappedRanker]:
+    """Fit rankers over several base models on the same rows, one after the other.
+
+    The result is that of `fit`; what does not depend on the base model (the binned table, the censoring model by which
+    a `paper` ranker is calibrated) is made once for all that have the same settings and seed.
+
+    Parameters
+    ----------
+    rankers : iterable of BootstrappedRanker
+    X, y : as for `BootstrappedRanker.fit`
+
+    Yields
+    ------
+    BootstrappedRanker
+        Each, as soon as it is fitted.
+
+    Examples
+    --------
+    >>> import lifeyears as ly
+    >>> d = ly.data.simulate_registry(n=600)
+    >>> bases = ly.models.KaplanMeier(), ly.models.Cox()
+    >>> rankers = [BootstrappedRanker(base, tau=10, preset="paper", n_estimators=5, random_state=0) for base in bases]
+    >>> [len(ranker.predict(d.X)) for ranker in fit_together(rankers, d.X, d.y)]
+    [600, 600]
+    """
+    shared: dict[tuple, Any] = {}
+    for ranker in rankers:
+        yield ranker._fit_sharing(X, y, shared)
