@@ -156,6 +156,55 @@ def test_a_csv_with_a_bad_row_is_refused_by_row_and_column_and_a_good_one_is_ran
     playwright.expect(page.locator("#match-error")).to_contain_text("The column age is there twice")
 
 
+def test_another_donor_for_an_uploaded_list_is_warned_of(page, client):
+    load_sample(page)
+    rows = client.get("/api/sample").json()["candidates"][:8]
+    page.locator("#upload").set_input_files(as_csv(rows))
+    note = page.locator("#donor-note")
+    playwright.expect(note).to_contain_text("age difference")
+    page.locator("#donor").select_option("2")
+    playwright.expect(note).to_contain_text("not worked out anew for this donor")
+    page.locator("#join").uncheck()
+    page.wait_for_selector("#match-error:not([hidden])")  # the file has no donor of its own
+    page.locator("#join").check()
+    playwright.expect(page.locator("#match-results")).to_be_visible()
+    load_sample(page)
+    playwright.expect(note).to_be_hidden()
+
+
+def test_a_second_model_of_other_columns_is_told_of_and_the_list_stays(browser, models, patients):
+    import lifeyears as ly
+    from lifeyears.app import create_app
+    from lifeyears.matching import fit_model
+
+    table = patients.drop(columns="sex").rename(columns={"x": "walk"})
+    walking = fit_model(ly.data.read_table(table, time="time", event="event", unit="years"), preset="none", name="Walk")
+    with running(create_app({"cox": models["cox"], "walk": walking})) as client:
+        context = browser.new_context(base_url=str(client.base_url))
+        page = context.new_page()
+        complaints = []
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto("/")
+        load_sample(page)
+        many = page.locator("#ranked tbody tr").count()
+        page.locator("#other").select_option("walk")
+        note = page.locator("#other-note")
+        playwright.expect(note).to_contain_text("Walk cannot rank these candidates. It was trained with a column")
+        playwright.expect(page.locator("#match-error")).to_be_hidden()
+        assert page.locator("#ranked tbody tr").count() == many
+        sample = client.get("/api/sample?model=cox").json()
+        others = client.get("/api/sample?model=walk").json()["candidates"]
+        rows = [other | row | sample["donor"] for row, other in zip(sample["candidates"][:9], others, strict=False)]
+        page.locator("#upload").set_input_files(as_csv(rows))  # the columns of both
+        page.wait_for_selector("#movers-card:not([hidden])")
+        playwright.expect(note).to_be_hidden()
+        page.locator("#other").select_option("")
+        page.locator("#model").select_option("walk")
+        playwright.expect(page.locator("#match-estimates")).to_contain_text("expected years")
+        assert complaints == []
+        context.close()
+
+
 def test_compare_shows_the_run(page):
     page.get_by_role("link", name="Compare").click()
     page.wait_for_selector("#compare-content table")
@@ -205,4 +254,21 @@ def test_a_token_is_asked_for_where_one_is_needed(browser, models):
         page.locator("#token-value").fill("0123456789abcdef")
         page.get_by_role("button", name="Continue").click()
         load_sample(page)
+        page.get_by_role("link", name="Policy lab").click()
+        page.evaluate("sessionStorage.setItem('token', 'of a service that was started again')")
+        page.get_by_role("button", name="Run").click()
+        page.locator("#token-value").fill("0123456789abcdef")
+        asked = []
+        page.on("request", lambda request: asked.append((request.method, request.url.partition("/api")[2])))
+        page.get_by_role("button", name="Continue").click()
+        for name, value in (("scale", "0.01"), ("years", "0.5"), ("replicates", "1")):
+            page.locator(f"#rate-{name}").fill(value)
+        page.get_by_role("button", name="Run").click()
+        page.get_by_role("button", name="Cancel").click()
+        page.get_by_role("link", name="Match run").click()
+        load_sample(page)
+        page.wait_for_timeout(300)
+        assert asked.count(("POST", "/simulations")) == 1
+        assert asked.count(("GET", "/sample?model=ranker")) == 1
+        assert page.locator("#model option").count() == 2
         context.close()

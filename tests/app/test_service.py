@@ -2,6 +2,7 @@ import json
 import logging
 import math
 import socket
+import threading
 import time
 
 import numpy as np
@@ -416,6 +417,82 @@ def test_models_of_one_title_have_samples_of_their_own(models, patients):
     assert service.sample("other").model is other
     assert service.sample("cox").model is models["cox"]
     assert service.sample("cox") is service.sample("cox")
+
+
+def test_the_sample_names_what_changes_with_the_donor(client):
+    sample = client.get("/api/sample").json()
+    other = client.post("/api/sample", json={"donor": 1, "changes": sample["donors"][0] | {"donor_age": 12}}).json()
+    changed = {name for name, value in other["candidates"][0].items() if value != sample["candidates"][0][name]}
+    assert {"age_difference", "blood_match", "hla_mismatches"} <= set(sample["pair"])
+    assert changed <= set(sample["pair"])
+    assert "age" not in sample["pair"]
+
+
+def test_pairing_the_sample_keeps_nobody_waiting(client, monkeypatch):
+    from lifeyears.app._sample import Sample
+
+    begun, go_on = threading.Event(), threading.Event()
+    monkeypatch.setattr(Sample, "content", lambda self: (begun.set(), go_on.wait(20), {"kind": "slow"})[2])
+    found = []
+    asking = threading.Thread(target=lambda: found.append(client.get("/api/sample")))
+    asking.start()
+    assert begun.wait(20)
+    try:
+        assert client.get("/api/health", timeout=5).status_code == 200
+    finally:
+        go_on.set()
+        asking.join()
+    assert found[0].json() == {"kind": "slow"}
+
+
+def test_the_document_says_what_model_and_bound_are(client, rows):
+    schemas = client.get("/openapi.json").json()["components"]["schemas"]
+    assert "key" in schemas["RankRequest"]["properties"]["model"]["description"]
+    assert "title" in schemas["RankReply"]["properties"]["model"]["description"]
+    bound = schemas["RankReply"]["properties"]["bound"]["description"]
+    assert "metrics.waitlist" in bound
+    assert "Null for k above 20" in bound
+    candidates, donor = rows
+    assert client.post("/api/rank", json={"candidates": candidates, "donor": donor, "k": 21}).json()["bound"] is None
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """Runs that take no time; the folders in which they were made."""
+    made = []
+
+    def run(protocol, data, path, **settings):
+        path.mkdir(parents=True, exist_ok=True)
+        (path / "summary.json").write_text('{"schema": 2, "tables": {"years": {}}}')
+        made.append(path)
+
+    monkeypatch.setattr("lifeyears.experiments.run", run)
+    return made
+
+
+def test_the_sample_run_is_made_once_and_again_if_it_is_damaged(tmp_path, monkeypatch, runs):
+    from lifeyears.app._sample import sample_run
+
+    monkeypatch.setenv("LIFEYEARS_CACHE", str(tmp_path))
+    said = []
+    assert sample_run(said.append) == sample_run(said.append)
+    assert len(runs) == len(said) == 1
+    for damage in ("{", "[]"):
+        (runs[0] / "summary.json").write_text(damage)
+        assert sample_run(said.append)["schema"] == 2
+        assert "again" in said[-1]
+    assert runs == runs[:1] * 3
+
+
+def test_the_sample_run_needs_no_folder_that_can_be_written(tmp_path, monkeypatch, runs):
+    from lifeyears.app._sample import sample_run
+
+    (tmp_path / "cache").write_text("a file, not a folder")
+    monkeypatch.setenv("LIFEYEARS_CACHE", str(tmp_path / "cache"))
+    said = []
+    assert sample_run(said.append)["schema"] == 2
+    assert "temporary" in said[-1]
+    assert not runs[-1].exists()
 
 
 def test_the_run_is_sent(client, summary):

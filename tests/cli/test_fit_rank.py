@@ -11,6 +11,7 @@ import pytest
 
 import lifeyears as ly
 from lifeyears.cli import run
+from lifeyears.cli.rank import _marks, _no_formula
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +59,34 @@ def test_rank_in_a_new_process_gives_the_librarys_numbers(places):
     assert ranked["probability"][3:].eq(0).all()
     assert ranked["reasons"].str.contains(r"[+-]\d\.\d\d").all()
     assert (ranked["alive_at_1"] >= ranked["alive_at_5"]).all()
+
+
+def test_no_cell_of_ranked_csv_is_a_formula_and_numbers_stay(places, tmp_path, capsys):
+    table = pd.read_csv(places / "waitlist.csv").head(6)
+    table["id"] = ["=1+1", "@now", "-5", "+3.5", "-x", "plain"]
+    table.to_csv(tmp_path / "list.csv", index=False)
+    arguments = ["--donor", str(places / "donor.json"), "--id", "id", "--out", str(tmp_path / "out")]
+    assert run(["rank", str(places / "model"), str(tmp_path / "list.csv"), *arguments]) == 0
+    capsys.readouterr()
+    ranked = pd.read_csv(tmp_path / "out" / "ranked.csv", dtype=str).set_index("row")["id"]
+    assert [ranked[str(i)] for i in range(6)] == ["'=1+1", "'@now", "-5", "+3.5", "'-x", "plain"]
+    assert [_no_formula(text) for text in ("\t=1", "\r1", -5.0, None, "1-2")] == ["'\t=1", "'\r1", -5.0, None, "1-2"]
+
+
+@pytest.mark.parametrize(
+    ("unit", "tau", "names"),
+    [
+        ("years", 10.0, ["alive_at_1", "alive_at_5", "alive_at_10"]),
+        ("months", 84.0, ["alive_at_12_months", "alive_at_60_months"]),
+        ("days", 400.0, ["alive_at_365_days"]),
+        ("days", 30.0, ["alive_at_15_days", "alive_at_30_days"]),
+        ("cycles", 8.0, ["alive_at_4_cycles", "alive_at_8_cycles"]),
+    ],
+)
+def test_chances_to_live_are_told_at_times_of_the_datas_unit(unit, tau, names):
+    marks = _marks(unit, tau)
+    assert list(marks) == names
+    assert all(name.split("_")[2] == f"{time:g}" for name, time in marks.items())
 
 
 def test_describe_tells_the_card(places, capsys):

@@ -7,7 +7,7 @@ import pytest
 
 import lifeyears as ly
 from lifeyears.matching import Column, MatchModel, RowError, Schema, fit_model
-from lifeyears.matching._card import calibration_groups, reach
+from lifeyears.matching._card import _subgroups, calibration_groups, reach
 from lifeyears.saving import ModelFileError
 
 
@@ -93,6 +93,20 @@ def test_a_hidden_share_cannot_be_had_by_subtraction():
     assert kind.missing is None  # six patients
     assert x.missing == 0.2
     assert Column.from_dict(kind.as_dict()) == kind
+
+
+def test_a_subgroup_that_is_too_small_cannot_be_had_by_subtraction():
+    def groups(**patients):
+        table = pd.DataFrame({"by": "sex", "group": list(patients), "patients": list(patients.values())})
+        numbers = ("share of patients", "share of allocations", "low", "high")
+        gaps = ("predicted less outcome", "gap low", "gap high")
+        told = _subgroups(table.assign(**dict.fromkeys([*numbers, *gaps], 0.5)), 200)
+        return [row["group"] for row in told]
+
+    assert groups(F=80, M=120) == ["F", "M"]
+    assert groups(F=80, M=100) == ["M"]  # twenty more are missing: with F left out it is a hundred
+    assert groups(F=190) == []
+    assert groups(F=70, M=90) == ["F", "M"]  # forty in several small groups
 
 
 def test_a_saved_model_predicts_the_same_to_the_bit_and_lifeyears_load_reads_it(model, folder, data):

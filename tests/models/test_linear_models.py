@@ -269,6 +269,19 @@ def test_thinned_grids_keep_the_area():
         assert own.mean_life_after(3.0, 9.0) == pytest.approx(full.mean_life_after(3.0, 9.0), abs=5e-3)
 
 
+def test_the_life_table_is_a_cubic_spline_and_integrates_beyond_its_nodes():
+    from scipy.interpolate import CubicHermiteSpline
+
+    X, y = cohort(500)
+    cox = Cox(tau=9.0).fit(X, y)
+    table, baseline = cox._table, cox._baseline()
+    eta = np.concatenate([np.random.default_rng(0).uniform(table.eta[0], table.eta[-1], 5000), table.eta])
+    expected = CubicHermiteSpline(table.eta, table.life, table.slope)(eta)
+    np.testing.assert_allclose(table(eta, baseline, 9.0), expected, rtol=1e-14)
+    beyond = np.array([table.eta[0] - 0.5, table.eta[-1] + 0.5])
+    np.testing.assert_array_equal(table(beyond, baseline, 9.0), baseline.expected_life(beyond, 9.0))
+
+
 def test_one_outlying_row_does_not_spoil_the_life_table():
     X, y = cohort(2000)
     X = np.vstack([X, [[200.0, 0.0, 0.0]]])

@@ -7,7 +7,7 @@ from conftest import cohort
 from lifeyears.experiments._bench_world import STUDY, draw, true_policy_value
 from lifeyears.experiments._estimator_bench import GOOD
 from lifeyears.metrics import policy_value
-from lifeyears.models import AdministrativeCensoring, Cox, KaplanMeier
+from lifeyears.models import AdministrativeCensoring, Cox, KaplanMeier, WeibullAFT
 from lifeyears.relevance import IPCW, DoublyRobust, PositivityError, check_positivity
 from lifeyears.relevance._positivity import _runs
 
@@ -175,6 +175,18 @@ def test_entry_may_come_in_many_forms():
         assert AdministrativeCensoring().fit(table, y.censoring()).end_ == 10
     with pytest.raises(ValueError, match="not a date"):
         AdministrativeCensoring().fit(pd.DataFrame({"entry": pd.date_range("2000-01-01", periods=4)}), y.censoring())
+
+
+@pytest.mark.parametrize("model", [KaplanMeier(), Cox(), WeibullAFT()])
+def test_a_horizon_beyond_all_follow_up_is_out_of_reach_whatever_the_model_says(model):
+    X, y = cohort(400)
+    cut = ly.Outcome(np.minimum(y.time, 3.0), y.event & (y.time <= 3.0))  # the study ends at 3
+    report = check_positivity(model, X, cut, tau=5.0, by=np.arange(400) % 40)
+    assert (report.smallest_reach, report.share_out_of_reach, report.longest_followup) == (0, 1, 3)
+    assert "nobody was followed that long, the longest follow-up is 3" in str(report)
+    assert (report.groups["out_of_reach"] == 1).all()
+    died = ly.Outcome(cut.time, cut.event | (cut.time == 3.0))  # all who were left die at 3: nothing is hidden
+    assert check_positivity(model, X, died, tau=5.0).smallest_reach > 0
 
 
 def test_weights_are_described_by_hand():

@@ -6,6 +6,7 @@ from typing import Any
 
 from .._version import __version__
 from ..matching import RESEARCH_ONLY, MatchModel
+from ..matching._card import MOST_K
 from ..simulation._policies import NAMED
 from ._limits import Limits
 from ._simulations import NUMBERS
@@ -14,11 +15,18 @@ NUMBER: dict[str, Any] = {"type": "number"}
 TEXT: dict[str, Any] = {"type": "string"}
 WHOLE: dict[str, Any] = {"type": "integer"}
 OPEN: dict[str, Any] = {"type": "object"}
+KEY = "The key of a model, as it was served (the name of its folder): not its title."
+TITLE: dict[str, Any] = TEXT | {"description": "The title on the model's card; requests name a model by its key."}
+BOUND = (
+    "From the model's card: NDCG@k of held-out rows and the plug-in bound on what Algorithm 1's draw gains, as a share "
+    "of the best, with 95% intervals; of lists of the card's metrics.waitlist candidates, however many were sent. "
+    f"Null for k above {MOST_K} or above that size, and where no rows were held out."
+)
 
 
 def description(model: MatchModel, names: list[str], limits: Limits) -> dict[str, Any]:
     """The whole document."""
-    which = {"type": ["string", "null"], "enum": [*names, None], "description": "Which model; the first unless given."}
+    which = {"type": ["string", "null"], "enum": [*names, None], "description": f"{KEY} The first unless given."}
     rows = {"type": "array", "items": {"$ref": "#/components/schemas/Row"}, "minItems": 1, "maxItems": limits.rows}
     some = rows | {"maxItems": limits.explained_rows}
     donor = {"oneOf": [{"$ref": "#/components/schemas/Donor"}, {"type": "null"}]}
@@ -66,12 +74,19 @@ def description(model: MatchModel, names: list[str], limits: Limits) -> dict[str
     }
     replies = {
         "RankReply": _reply(
-            {"ranked": {"type": "array", "items": {"$ref": "#/components/schemas/Ranked"}}, "k": WHOLE}
+            {
+                "model": TITLE,
+                "ranked": {"type": "array", "items": {"$ref": "#/components/schemas/Ranked"}},
+                "k": WHOLE,
+                "bound": {"type": ["object", "null"], "description": BOUND},
+            }
         ),
         "ExplainReply": _reply(
-            {"times": {"type": "array", "items": NUMBER}, "explained": {"type": "array", "items": OPEN}}
+            {"model": TITLE, "times": {"type": "array", "items": NUMBER}, "explained": {"type": "array", "items": OPEN}}
         ),
-        "EvaluateReply": _reply({"c_index": NUMBER, "years_per_allocation": {"$ref": "#/components/schemas/Interval"}}),
+        "EvaluateReply": _reply(
+            {"model": TITLE, "c_index": NUMBER, "years_per_allocation": {"$ref": "#/components/schemas/Interval"}}
+        ),
         "SimulationReply": _reply(
             {
                 "id": TEXT,
@@ -80,12 +95,27 @@ def description(model: MatchModel, names: list[str], limits: Limits) -> dict[str
                 "result": {"type": ["object", "null"]},
             }
         ),
-        "ModelReply": _reply({"schema": OPEN, "card": OPEN, "models": {"type": "array", "items": OPEN}}),
+        "ModelReply": _reply(
+            {
+                "model": TEXT | {"description": KEY},
+                "schema": OPEN,
+                "card": OPEN,
+                "models": {
+                    "type": "array",
+                    "items": _object({"model": TEXT | {"description": KEY}, "name": TITLE}, ["model", "name"]),
+                },
+            }
+        ),
         "HealthReply": _reply({"status": {"const": "ok"}, "version": TEXT}),
-        "SampleReply": _reply({"candidates": {"type": "array", "items": OPEN}, "donor": OPEN}),
+        "SampleReply": _reply(
+            {"candidates": {"type": "array", "items": OPEN}, "donor": OPEN},
+            kind=TEXT,
+            donors={"type": "array", "items": OPEN},
+            pair={"type": "array", "items": TEXT, "description": "Columns of candidates that change with the donor."},
+        ),
         "RunReply": _reply({"tables": OPEN, "reading": TEXT}),
     }
-    by_model = [{"name": "model", "in": "query", "required": False, "schema": {"enum": names}}]
+    by_model = [{"name": "model", "in": "query", "required": False, "schema": {"enum": names}, "description": KEY}]
     by_id = [{"name": "id", "in": "path", "required": True, "schema": {"type": "string", "pattern": "^[0-9a-f]{16}$"}}]
     simulation = "/api/simulations/{id}"
     return {
@@ -178,8 +208,8 @@ def _object(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
-def _reply(properties: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": list(properties)}
+def _reply(properties: dict[str, Any], **optional: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties | optional, "required": list(properties)}
 
 
 def _operation(

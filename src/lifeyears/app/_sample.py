@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -42,7 +44,7 @@ def sample_models(progress: Callable[[str], object] = lambda message: None) -> d
         try:
             made[name] = MatchModel.load(path)
             continue
-        except ValueError:
+        except (ValueError, OSError):
             progress(f"making the sample model {name!r} (once; simulated patients)")
         data = replace(simulate_registry(SAMPLE_ROWS, random_state=0), horizon=HORIZON)
         title = "Sample ranker over Cox" if name == "ranker" else "Sample Cox"
@@ -56,25 +58,41 @@ def sample_models(progress: Callable[[str], object] = lambda message: None) -> d
 
 
 def sample_run(progress: Callable[[str], object] = lambda message: None) -> dict[str, Any]:
-    """The sample's run: three models and a ranker compared on simulated patients."""
+    """The sample's run: three models and a ranker compared on simulated patients; made on first use.
+
+    Made again if it cannot be read; in a temporary folder if it cannot be kept.
+    """
+    path = cache_folder() / f"sample-{__version__}" / "run"
+    try:
+        if (path / "summary.json").is_file():
+            return read_summary(path)
+        progress("making the sample run (once; simulated patients)")
+    except (ValueError, OSError):
+        progress("making the sample run again: what was kept of it cannot be read")
+        shutil.rmtree(path, ignore_errors=True)
+    try:
+        return _made_run(path)
+    except OSError as error:
+        progress(f"it cannot be kept: {error.strerror or error}; making it in a temporary folder")
+    with TemporaryDirectory(prefix="lifeyears-") as folder:
+        return _made_run(Path(folder) / "run")
+
+
+def _made_run(path: Path) -> dict[str, Any]:
     from ..experiments import run
 
-    path = cache_folder() / f"sample-{__version__}" / "run"
-    if not (path / "summary.json").is_file():
-        progress("making the sample run (once; simulated patients)")
-        data = replace(simulate_registry(RUN_ROWS, random_state=1), horizon=HORIZON)
-        run(
-            "full",
-            data,
-            path,
-            n_jobs=1,
-            iterations=1,
-            folds=2,
-            models=("KM", "Cox", "AFT"),
-            default_over=("Cox",),
-            waitlist=RUN_ROWS // 40,
-            tau=HORIZON,
-        )
+    run(
+        "full",
+        replace(simulate_registry(RUN_ROWS, random_state=1), horizon=HORIZON),
+        path,
+        n_jobs=1,
+        iterations=1,
+        folds=2,
+        models=("KM", "Cox", "AFT"),
+        default_over=("Cox",),
+        waitlist=RUN_ROWS // 40,
+        tau=HORIZON,
+    )
     return read_summary(path)
 
 
@@ -118,7 +136,15 @@ class Sample:
             if self.simulated
             else "rows drawn column by column from the model card; nobody in it is real, and they fit together badly"
         )
-        return {"kind": kind, "donors": self.donor_rows(), **self.run(0, {})}
+        return {"kind": kind, "donors": self.donor_rows(), "pair": self.pair_names(), **self.run(0, {})}
+
+    def pair_names(self) -> list[str]:
+        """Columns of the candidates that change with the donor; none is known but for simulated people."""
+        if not self.simulated:
+            return []
+        one, two = (PEOPLE.pairs(self.candidates, self.donors, donor=i, incompatible="keep") for i in (0, 1))
+        known = set(self.model.schema.names) - set(self.model.schema.donor_names)
+        return [name for name in one if name in known and not one[name].equals(two[name])]
 
     def run(self, number: Any, changes: Mapping[str, Any]) -> dict[str, Any]:
         """The candidates whom a donor's organ fits, as rows, with what belongs to each pair."""

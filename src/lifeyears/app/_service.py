@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,18 +53,26 @@ class Service:
             self.samples[model] = Sample(model)
         return self.samples[model]
 
-    @asynccontextmanager
-    async def body(self, request: Request, most: int) -> AsyncIterator[bytes]:
-        """The body of a request, of so many bytes at most; it counts as waiting until the block that uses it ends."""
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """A request that counts as waiting until the block ends."""
         if self.waiting >= self.limits.waiting_requests:
             raise ApiError(429, "busy", "too many requests are waiting: try again in a moment")
         self.waiting += 1
-        held = Held()
         try:
-            yield await self._read(request, most, held)
+            yield
         finally:
             self.waiting -= 1
-            self.waiting_bytes -= held.size
+
+    @asynccontextmanager
+    async def body(self, request: Request, most: int) -> AsyncIterator[bytes]:
+        """The body of a request, of so many bytes at most; it counts as waiting until the block that uses it ends."""
+        held = Held()
+        with self.turn():
+            try:
+                yield await self._read(request, most, held)
+            finally:
+                self.waiting_bytes -= held.size
 
     async def _read(self, request: Request, most: int, held: Held) -> bytes:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -95,11 +103,21 @@ class Service:
         async with self.body(request, self.limits.body_bytes) as body:
             work = asyncio.get_running_loop().run_in_executor(lane, _worked, answer, body)
             del body
-            try:
-                async with asyncio.timeout(self.limits.work_seconds):
-                    return Response(await work, media_type="application/json")
-            except TimeoutError:
-                raise ApiError(503, "too_slow", "the answer took too long: send fewer rows, or try again") from None
+            return await self._finished(work)
+
+    async def sampled(self, answer: Callable[[], Any]) -> Response:
+        """What is said of the sample; pairing candidates and donors takes a while, so off the event loop too."""
+        with self.turn():
+            return await self._finished(
+                asyncio.get_running_loop().run_in_executor(self.quick, lambda: _written(answer()))
+            )
+
+    async def _finished(self, work: Awaitable[bytes]) -> Response:
+        try:
+            async with asyncio.timeout(self.limits.work_seconds):
+                return Response(await work, media_type="application/json")
+        except TimeoutError:
+            raise ApiError(503, "too_slow", "the answer took too long: send fewer rows, or try again") from None
 
     async def settings(self, request: Request) -> Any:
         """A few settings, parsed at once: too little to keep others waiting."""
@@ -122,11 +140,15 @@ def parsed(body: bytes) -> Any:
 
 
 def _worked(answer: Callable[[Any], Any], body: bytes) -> bytes:
-    return to_json(answer(parsed(body)), inf_nan_mode="null")
+    return _written(answer(parsed(body)))
+
+
+def _written(content: Any) -> bytes:
+    return to_json(content, inf_nan_mode="null")
 
 
 def _reply(content: Any, status: int = 200) -> Response:
-    return Response(to_json(content, inf_nan_mode="null"), status, media_type="application/json")
+    return Response(_written(content), status, media_type="application/json")
 
 
 def create_app(
@@ -214,14 +236,16 @@ def _routes(app: FastAPI, service: Service) -> None:
 
     @app.get("/api/sample")
     async def sample(request: Request) -> Response:
-        return _reply(service.sample(request.query_params.get("model")).content())
+        name = request.query_params.get("model")
+        return await service.sampled(lambda: service.sample(name).content())
 
     @app.post("/api/sample")
     async def sample_of_donor(request: Request) -> Response:
         content = await service.settings(request)
         if not isinstance(content, dict) or not isinstance(content.get("changes", {}), dict):
             raise ApiError(422, "not_an_object", 'the request must be a JSON object, such as {"donor": 2}')
-        return _reply(service.sample(content.get("model")).run(content.get("donor", 0), content.get("changes", {})))
+        number, changes = content.get("donor", 0), content.get("changes", {})
+        return await service.sampled(lambda: service.sample(content.get("model")).run(number, changes))
 
     @app.get("/api/run")
     async def run() -> Response:

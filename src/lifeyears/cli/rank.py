@@ -46,14 +46,14 @@ def command(
     found = ranking.frame()
     if id is not None:
         found.insert(2, id, source.frame[id].to_numpy()[ranking.order])
-    marks = [year for year in (1.0, 5.0, 10.0) if year <= loaded.tau] or [loaded.tau / 2]
-    alive = loaded.ranker.predict_curves(table.frame(), marks).survival[ranking.order]
-    found[[f"alive_at_{mark:g}" for mark in marks]] = alive
+    unit = loaded.card["data"]["unit"]
+    marks = _marks(unit, loaded.tau)
+    found[list(marks)] = loaded.ranker.predict_curves(table.frame(), list(marks.values())).survival[ranking.order]
     folder.mkdir(parents=True, exist_ok=True)
     beside = folder / ".ranked.csv.part"
-    found.to_csv(beside, index=False)  # repr: as many digits as the number has
+    texts = {name: found[name].map(_no_formula) for name in found if found[name].dtype.kind not in "iuf"}
+    found.assign(**texts).rename(columns=_no_formula).to_csv(beside, index=False)  # numbers with all their digits
     os.replace(beside, folder / "ranked.csv")
-    unit = loaded.card["data"]["unit"]
     show(found.head(10), title=f"{len(found):,} candidates by {loaded.name}: the first {min(10, len(found))}", digits=2)
     print(f"years: expected {unit} within {loaded.tau:.4g}; low and high: of the mean of people with like predictions.")
     outside = loaded.schema.outside(table)
@@ -62,6 +62,28 @@ def command(
         print(f"Outside what training saw, so extrapolated: {named}{' and more' if len(outside) > 5 else ''}.")
     print(loaded.card["use"])
     print(f"All of them: {folder / 'ranked.csv'}")
+
+
+def _marks(unit: str, tau: float) -> dict[str, float]:
+    """Columns of chances to be alive, and their times: after 1, 5 and 10 years, whatever the data's unit is.
+
+    At half of the horizon and at its end where that is before the first of them, or the unit is not one of time.
+    """
+    from ..data._table_outcome import DAYS_IN
+
+    days = DAYS_IN.get(unit)
+    times = [] if days is None else [float(round(years * DAYS_IN["years"] / days)) for years in (1, 5, 10)]
+    marks = [time for time in times if time <= tau] or [tau / 2, tau]
+    end = "" if unit == "years" else f"_{unit}"
+    return {f"alive_at_{mark:.10g}{end}": mark for mark in marks}
+
+
+def _no_formula(value: Any) -> Any:
+    """Text that a spreadsheet would take for a formula, with an apostrophe, as in the page's downloads."""
+    from ..data._table_numbers import readings
+
+    risky = isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) and not readings([value])
+    return f"'{value}" if risky else value
 
 
 def _donor(path: Path, names: list[str]) -> dict[str, Any]:

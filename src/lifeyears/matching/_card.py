@@ -14,6 +14,7 @@ import numpy as np
 from .._version import __version__
 from ..allocation import guarantee
 from ..data import cohort_summary
+from ..experiments._subgroups import FEWEST as FEWEST_IN_GROUP
 from ..experiments._subgroups import subgroup_table
 from ..metrics import compare, concordance_index
 from ..models import Cox
@@ -111,10 +112,6 @@ def reach(matrix: np.ndarray, y: Outcome, tau: float) -> dict[str, Any]:
     if y.restrict(tau).event.all():
         reading = "Nobody is censored before the horizon."
         return {"smallest_reach": 1.0, "share_out_of_reach": 0.0, "reading": reading}
-    last = int(np.argmax(y.time))
-    if y.time[last] < tau and not y.event[y.time == y.time[last]].all():  # a censoring model need not see that
-        reading = f"Nobody was followed to the horizon {tau:g}: the longest follow-up is {y.time[last]:g}."
-        return {"smallest_reach": 0.0, "share_out_of_reach": 1.0, "reading": reading}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = check_positivity(Cox(alpha=10.0), matrix, y, tau)
@@ -156,7 +153,7 @@ def _performance(data: Dataset, ranker: Any, matrix: np.ndarray) -> dict[str, An
         },
         "bounds": bounds,
         "calibration": calibration_groups(scores, outcomes),
-        "subgroups": _subgroups(groups),
+        "subgroups": _subgroups(groups, len(rows)),
     }
 
 
@@ -212,8 +209,8 @@ def _c_index(y: Outcome, scores: np.ndarray) -> dict[str, float | None]:
     return {"value": _plain(value), "low": _plain(value - half), "high": _plain(value + half)}
 
 
-def _subgroups(table: Any) -> list[dict[str, Any]]:
-    """Groups of thirty or more, in plain names."""
+def _subgroups(table: Any, total: int) -> list[dict[str, Any]]:
+    """Groups of thirty or more, in plain names; one more is left out where the rest would add up to all but so few."""
     names = {
         "by": "by",
         "group": "group",
@@ -228,6 +225,9 @@ def _subgroups(table: Any) -> list[dict[str, Any]]:
     }
     if not len(table):
         return []
+    for _, told in table.groupby("by", sort=False):
+        if 0 < total - told["patients"].sum() < FEWEST_IN_GROUP:
+            table = table.drop(index=told["patients"].idxmin())
     rows = table[list(names)].rename(columns=names).to_dict("records")
     return [{name: _plain(value) for name, value in row.items()} for row in rows]
 

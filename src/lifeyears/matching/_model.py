@@ -69,11 +69,10 @@ class Ranking:
         if self.low is not None and self.high is not None:
             columns |= {"low": self.low[order].tolist(), "high": self.high[order].tolist()}
         columns["probability"] = self.probability[order].tolist()
-        names = self.features
-        columns["reasons"] = [
-            [{"feature": names[j], "years": value} for j, value in zip(which, years, strict=True)]
-            for which, years in zip(self.reasons[order].tolist(), self.reason_years[order].tolist(), strict=True)
-        ]
+        names, most = np.array(self.features, dtype=object)[self.reasons[order]], self.reasons.shape[1]
+        years = self.reason_years[order]
+        every = [{"feature": a, "years": b} for a, b in zip(names.ravel(), years.ravel().tolist(), strict=True)]
+        columns["reasons"] = [every[start : start + most] for start in range(0, len(every), most)]
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def frame(self) -> pd.DataFrame:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
+from itertools import chain
 from operator import itemgetter
 from types import NoneType
 from typing import Any
@@ -174,7 +175,7 @@ class Schema:
                 columns.append(_number(name, role, X[name]))
         return cls(tuple(columns))
 
-    def table(self, rows: Sequence[Mapping[str, Any]], donor: Mapping[str, Any] | None = None) -> CheckedRows:
+    def table(self, rows: Sequence[dict[str, Any]], donor: Mapping[str, Any] | None = None) -> CheckedRows:
         """Check rows of plain values, with the donor's columns joined to each.
 
         Raises
@@ -243,11 +244,12 @@ class Schema:
             raise RowError(error.code, f"of the donor: {error.problem}", None, error.column) from None
 
 
-def _columns(rows: Sequence[Mapping[str, Any]]) -> Callable[[str], Sequence[Any] | None]:
+def _columns(rows: Sequence[dict[str, Any]]) -> Callable[[str], Sequence[Any] | None]:
     """The values of a column, by its name; None if a row lacks it."""
-    names = tuple(rows[0])
-    if all(tuple(row) == names for row in rows):  # as programs write rows: all at once, and much faster
-        return dict(zip(names, zip(*(row.values() for row in rows), strict=True), strict=True)).get
+    names = list(rows[0])
+    if all(list(row) == names for row in rows):  # as programs write rows: all at once, and much faster
+        cells = list(chain.from_iterable(map(dict.values, rows)))
+        return {name: cells[place :: len(names)] for place, name in enumerate(names)}.get
 
     def one(name: str) -> Sequence[Any] | None:
         try:
@@ -290,24 +292,31 @@ def _numbers(column: Column, values: Sequence[Any]) -> np.ndarray:
     return found
 
 
+class _Codes(dict[Any, int]):
+    """Places of categories by value, found when they are first asked for."""
+
+    def __init__(self, column: Column) -> None:
+        self.names = [*(column.categories or ()), MISSING]
+
+    def __missing__(self, value: Any) -> int:
+        word = MISSING if value is None else _word(value)
+        self[value] = code = -1 if word == MISSING else self.names.index(word)
+        return code
+
+
 def _words(column: Column, values: Sequence[Any]) -> np.ndarray:
     """Places of categories; or an error for the first that was not seen in training."""
+    codes = _Codes(column)  # True, 1 and 1.0 are one here, and one category
     try:
-        distinct = set(values)  # True, 1 and 1.0 are one here, and one category
+        return np.fromiter(map(codes.__getitem__, values), dtype=np.int64, count=len(values))
     except TypeError:  # lists and objects have no hash
         row = next(i for i, value in enumerate(values) if isinstance(value, (list, dict)))
         raise RowError("not_a_category", f"{_shown(values[row])} is no category", row, column.name) from None
-    names = [*(column.categories or ()), MISSING]
-    code = {}
-    for value in distinct:
-        word = MISSING if value is None else _word(value)
-        if word not in names:
-            row = next(i for i, one in enumerate(values) if one == value)
-            seen = ", ".join(names[:8]) if len(names) <= 9 else ", ".join(names[:8]) + ", …"
-            problem = f"{_shown(values[row])} was not seen in training ({seen}); null where it is not known"
-            raise RowError("unknown_category", problem, row, column.name)
-        code[value] = -1 if word == MISSING else names.index(word)
-    return np.fromiter(map(code.__getitem__, values), dtype=np.int64, count=len(values))
+    except ValueError:
+        row = next(i for i, value in enumerate(values) if value not in codes)
+        seen = ", ".join(codes.names[:8]) + (", …" if len(codes.names) > 9 else "")
+        problem = f"{_shown(values[row])} was not seen in training ({seen}); null where it is not known"
+        raise RowError("unknown_category", problem, row, column.name) from None
 
 
 def _plain_values(column: Column, cells: pd.Series) -> list[Any]:

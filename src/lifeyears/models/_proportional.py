@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numba
 import numpy as np
-from scipy.interpolate import CubicHermiteSpline
 
 from ..curves import row_blocks
 from ._base import SurvivalModel, thinned
@@ -71,11 +71,40 @@ class LifeTable:
 
     def __call__(self, eta: np.ndarray, baseline: Baseline, tau: float) -> np.ndarray:
         """Look η up; beyond the nodes, integrate."""
-        inside = (eta >= self.eta[0]) & (eta <= self.eta[-1])
         life = np.empty(len(eta))
-        life[inside] = CubicHermiteSpline(self.eta, self.life, self.slope)(eta[inside])
-        life[~inside] = baseline.expected_life(eta[~inside], tau)
-        return np.clip(life, 0.0, tau)
+        if _look_up(np.ascontiguousarray(eta), self.eta, self.life, self.slope, tau, life):
+            beyond = np.isnan(life)
+            life[beyond] = np.clip(baseline.expected_life(eta[beyond], tau), 0.0, tau)
+        return life
+
+
+@numba.njit(cache=True, nogil=True)
+def _look_up(
+    x: np.ndarray, nodes: np.ndarray, value: np.ndarray, slope: np.ndarray, highest: float, out: np.ndarray
+) -> int:
+    """Cubic Hermite interpolation between nodes that lie evenly (but for rounding), cut at 0 and at the highest.
+
+    NaN beyond the nodes; returned is for how many.
+    """
+    width = nodes[1:] - nodes[:-1]
+    rise = (value[1:] - value[:-1]) / width
+    bend = (slope[:-1] + slope[1:] - 2 * rise) / width
+    square, cube = (rise - slope[:-1]) / width - bend, bend / width
+    last, each, beyond = len(width) - 1, len(width) / (nodes[-1] - nodes[0]), 0
+    for i in range(len(x)):
+        if not nodes[0] <= x[i] <= nodes[-1]:
+            out[i] = np.nan
+            beyond += 1
+            continue
+        j = min(int((x[i] - nodes[0]) * each), last)
+        if x[i] < nodes[j]:
+            j -= 1
+        elif j < last and x[i] >= nodes[j + 1]:
+            j += 1
+        step = x[i] - nodes[j]
+        found = value[j] + slope[j] * step + square[j] * step * step + cube[j] * step * step * step
+        out[i] = min(max(found, 0.0), highest)
+    return beyond
 
 
 class ProportionalHazards(SurvivalModel):

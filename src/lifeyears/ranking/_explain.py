@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numba
 import numpy as np
 
 from ..models import Cox
 
 if TYPE_CHECKING:
     import pandas as pd
+
+ROWS = 768  # whose contributions are made at once: what is in between stays in the processor's cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,71 +77,91 @@ def explain(ranker: Any, X: Any, matrix: np.ndarray) -> Explanation:
     import pandas as pd
 
     names, belongs = _features(ranker.preprocessor_)
-    parts = np.zeros((matrix.shape[1] + 1, len(matrix))).T  # as the trees' come
-    parts[:, -1] = ranker.intercept_
+    whose = np.append(belongs, len(names))  # the last is what all rows share
+    parts = np.zeros((len(names) + 1, len(matrix)))
+    parts[-1] = ranker.intercept_
     scores = np.full(len(matrix), ranker.intercept_)  # as `predict` adds them up
+    blocks = [np.asfortranarray(matrix[start : start + ROWS]) for start in range(0, len(matrix), ROWS)]  # for all trees
     if "base" in ranker.weights_:
         said, shares = occluded(ranker.base_, matrix, ranker.typical_row_, belongs)
         scores += ranker.weights_["base"] * said
         parts += ranker.weights_["base"] * shares
-    by_columns = np.asfortranarray(matrix)  # once for all trees
     for name, fits in ranker.members_.items():
-        each = []
+        each, weight = [], ranker.weights_[name] / len(fits)
         for fit in fits:
-            whole = hasattr(fit, "explained")
-            said, shares = fit.explained(by_columns) if whole else occluded(fit, matrix, ranker.typical_row_, belongs)
+            if hasattr(fit, "explained"):
+                said = np.empty(len(matrix))
+                for start, block in zip(range(0, len(matrix), ROWS), blocks, strict=True):
+                    said[start : start + ROWS], shares = fit.explained(block)
+                    add_by_feature(shares.T, whose, np.zeros(len(whose)), np.full(len(whose), weight), parts, start)
+            else:
+                said, shares = occluded(fit, matrix, ranker.typical_row_, belongs)
+                parts += weight * shares
             each.append(said)
-            parts += ranker.weights_[name] / len(fits) * shares
         scores += ranker.weights_[name] * np.mean(each, axis=0)
     years = ranker.calibration_map_(scores)
-    typical = ranker.calibration_map_(parts[:, -1].copy())
-    moved = parts[:, :-1].sum(axis=1)
+    typical = ranker.calibration_map_(parts[-1].copy())
+    moved = parts[:-1].sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         rate = np.where(np.abs(moved) > 1e-12, (years - typical) / moved, 0.0)
-    summed = np.add.reduceat(parts[:, :-1], np.flatnonzero(np.diff(belongs, prepend=-1)), axis=1)
     index = X.index if hasattr(X, "index") and hasattr(X, "columns") else None
-    return Explanation(pd.DataFrame(summed * rate[:, None], columns=names, index=index), typical, years)
+    return Explanation(pd.DataFrame((parts[:-1] * rate).T, columns=names, index=index), typical, years)
 
 
-def occluded(model: Any, matrix: np.ndarray, typical: np.ndarray, belongs: list[int]) -> tuple[np.ndarray, np.ndarray]:
+def occluded(model: Any, matrix: np.ndarray, typical: np.ndarray, belongs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Any model's predictions; and what each feature adds: these less those with it at its training mean.
 
-    That is scaled to add up. All columns of a category are changed together; what it adds stands in the first of them.
+    That is (features + 1, n), scaled to add up; the last is what all rows share. All columns of a category are changed
+    together.
     """
     here = model.predict(matrix)
     shared = float(model.predict(typical[None])[0])
-    first = np.flatnonzero(np.diff(belongs, prepend=-1))  # columns of a feature lie side by side
-    parts = np.zeros((len(matrix), matrix.shape[1] + 1))
-    parts[:, first] = here[:, None] - _without_each(model, matrix, typical, first)
-    missing = here - shared - parts.sum(axis=1)  # interactions: shared out by size
-    size = np.abs(parts).sum(axis=1)
+    parts = np.empty((belongs[-1] + 2, len(matrix)))
+    np.subtract(here, _without_each(model, matrix, typical, belongs), out=parts[:-1])
+    size = np.abs(parts[:-1])
+    missing, total = here - shared - parts[:-1].sum(axis=0), size.sum(axis=0)  # interactions: shared out by size
     with np.errstate(invalid="ignore", divide="ignore"):
-        parts += np.where(size[:, None] > 0, np.abs(parts) / size[:, None], 0.0) * missing[:, None]
-    parts[:, -1] = here - parts[:, :-1].sum(axis=1)
+        parts[:-1] += np.multiply(size, np.where(total > 0, missing / total, 0.0), out=size)
+    parts[-1] = here - parts[:-1].sum(axis=0)
     return here, parts
 
 
-def _without_each(model: Any, matrix: np.ndarray, typical: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """Predictions with one feature after the other at its training mean, (n, features)."""
+def _without_each(model: Any, matrix: np.ndarray, typical: np.ndarray, belongs: np.ndarray) -> np.ndarray:
+    """Predictions with one feature after the other at its training mean, (features, n)."""
+    found = np.zeros((belongs[-1] + 1, len(matrix)))
     if isinstance(model, Cox):  # life depends on the linear predictor alone
-        moves = np.add.reduceat((matrix - typical) * model.coef_, first, axis=1)
-        eta = model._eta(matrix)[:, None] - moves
-        return model._table(eta.ravel(), model._baseline(), model.tau_).reshape(eta.shape)
-    found = np.empty((len(matrix), len(first)))
-    for feature, columns in enumerate(np.split(np.arange(matrix.shape[1]), first[1:])):
-        without = matrix.copy()
+        add_by_feature(matrix.T, belongs, typical, -model.coef_, found)
+        found += model._eta(matrix)
+        return model._table(found.ravel(), model._baseline(), model.tau_).reshape(found.shape)
+    for feature in range(len(found)):
+        without, columns = matrix.copy(), belongs == feature
         without[:, columns] = typical[columns]
-        found[:, feature] = model.predict(without)
+        found[feature] = model.predict(without)
     return found
 
 
-def _features(preprocessor: Any) -> tuple[list, list[int]]:
+def add_by_feature(
+    columns: np.ndarray, belongs: np.ndarray, origin: np.ndarray, weight: np.ndarray, out: np.ndarray, start: int = 0
+) -> None:
+    """Add weight·(column − origin) to the feature that each column belongs to; `columns` is (p, n)."""
+    _add_by_feature(np.ascontiguousarray(columns), belongs, origin, weight, out, start)
+
+
+@numba.njit(cache=True, nogil=True)
+def _add_by_feature(
+    columns: np.ndarray, belongs: np.ndarray, origin: np.ndarray, weight: np.ndarray, out: np.ndarray, start: int
+) -> None:
+    for place in range(len(columns)):
+        column, feature = columns[place], out[belongs[place], start:]
+        for row in range(len(column)):
+            feature[row] += weight[place] * (column[row] - origin[place])
+
+
+def _features(preprocessor: Any) -> tuple[list, np.ndarray]:
     """Features of the table, and for each column of the matrix the feature it belongs to."""
     names = [*preprocessor.numeric_, *preprocessor.categories_]
-    belongs = list(range(len(preprocessor.numeric_)))
-    for place, seen in enumerate(preprocessor.categories_.values(), start=len(belongs)):
-        belongs += [place] * len(seen)
-    return names, belongs
+    many = [len(seen) for seen in preprocessor.categories_.values()]
+    return names, np.repeat(np.arange(len(names)), [1] * len(preprocessor.numeric_) + many)
 
 
 def _top(years: np.ndarray, k: int) -> np.ndarray:

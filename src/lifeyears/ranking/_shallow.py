@@ -142,11 +142,8 @@ def _shapley(worth: np.ndarray, player: tuple[int, ...], others: Sequence[tuple[
 @numba.njit(cache=True, nogil=True)
 def _add_up(X: np.ndarray, feature: np.ndarray, threshold: np.ndarray, leaf: np.ndarray, sums: np.ndarray) -> None:
     for tree in range(len(feature)):
-        (a, b, c), (at, bt, ct) = feature[tree], threshold[tree]
-        first, second, third, value = X[a], X[b], X[c], leaf[tree]
-        for i in range(X.shape[1]):
-            code = (1 if first[i] <= at else 0) | (2 if second[i] <= bt else 0) | (4 if third[i] <= ct else 0)
-            sums[i] += value[code]
+        a, b, c = feature[tree]
+        _look_up(X[a], X[b], X[c], threshold[tree], leaf[tree], sums)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -160,13 +157,23 @@ def _share_out(
     parts: np.ndarray,
 ) -> None:
     for tree in range(len(feature)):
-        (a, b, c), (at, bt, ct) = feature[tree], threshold[tree]
-        first, second, third, value = X[a], X[b], X[c], leaf[tree]
-        to_first, to_second, to_third = parts[a], parts[b], parts[c]
-        share = shares[tree]
-        for i in range(X.shape[1]):
-            code = (1 if first[i] <= at else 0) | (2 if second[i] <= bt else 0) | (4 if third[i] <= ct else 0)
-            sums[i] += value[code]
-            to_first[i] += share[0, code]
-            to_second[i] += share[1, code]
-            to_third[i] += share[2, code]
+        a, b, c = feature[tree]
+        _look_up(X[a], X[b], X[c], threshold[tree], leaf[tree], sums)
+        for question in range(3):
+            if shares[tree, question].any():
+                to = parts[feature[tree, question]]
+                _look_up(X[a], X[b], X[c], threshold[tree], shares[tree, question], to)
+
+
+@numba.njit(cache=True, nogil=True)
+def _look_up(
+    first: np.ndarray, second: np.ndarray, third: np.ndarray, threshold: np.ndarray, table: np.ndarray, out: np.ndarray
+) -> None:
+    """Add to each row what the table has for its three answers; choices, not indices, so that four go at once."""
+    at, bt, ct = threshold
+    nnn, ynn, nyn, yyn, nny, yny, nyy, yyy = table
+    for i in range(len(out)):
+        one, two = first[i] <= at, second[i] <= bt
+        no = (yyn if one else nyn) if two else (ynn if one else nnn)
+        yes = (yyy if one else nyy) if two else (yny if one else nny)
+        out[i] += yes if third[i] <= ct else no

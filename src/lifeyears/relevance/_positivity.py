@@ -31,7 +31,9 @@ class PositivityReport:
     smallest_reach : float
         min G(τ⁻|x).
     share_out_of_reach : float
-        Share of rows with G(τ⁻|x) below the floor, or of a group (by `by`) whose follow-up ends, censored, before τ.
+        Share of rows with G(τ⁻|x) below the floor, or of a group (by `by`) whose follow-up ends, censored, before τ;
+        1 if that of all rows does, whatever the model says of what it never saw.
+    longest_followup : float
     effective_sample_size, largest_weight_share : float
         Of the weights 1/G(T⁻|x) of the rows seen to τ or to their event.
     n_below_floor : int
@@ -49,6 +51,7 @@ class PositivityReport:
     floor: float
     smallest_reach: float
     share_out_of_reach: float
+    longest_followup: float
     effective_sample_size: float
     largest_weight_share: float
     n_below_floor: int
@@ -68,9 +71,14 @@ class PositivityReport:
 
     def __str__(self) -> str:
         state = "out of reach" if self.violated else "within reach"
+        found = (
+            f"{self.share_out_of_reach:.1%} of the rows cannot be followed that long (chance below {self.floor:g}); "
+            f"smallest chance {self.smallest_reach:.3g}."
+        )
+        if self.longest_followup < self.tau and self.violated:
+            found = f"nobody was followed that long, the longest follow-up is {self.longest_followup:g}; {found}"
         lines = [
-            f"Horizon {self.tau:g} is {state}: {self.share_out_of_reach:.1%} of the rows cannot be followed that long "
-            f"(chance below {self.floor:g}); smallest chance {self.smallest_reach:.3g}.",
+            f"Horizon {self.tau:g} is {state}: {found}",
             f"Weights: effective sample size {self.effective_sample_size:,.0f}, heaviest row "
             f"{self.largest_weight_share:.1%} of all weight, {self.n_below_floor:,} rows below the floor.",
         ]
@@ -144,7 +152,7 @@ def check_positivity(
     grid = np.linspace(0, max(tau, float(y.time.max())), 241)[1:]
     G = _curves(censoring_model, X, y, np.unique(np.append(grid, [np.nextafter(tau, 0), tau])))
     restricted = y.restrict(tau)
-    reach = G.at(tau, left=True)
+    reach = _reach(G, y, tau)
     seen = G.at_own(restricted.time, left=True)
     weights = 1 / seen[restricted.event & (seen > 0)]
     lacking = reach < floor
@@ -158,6 +166,7 @@ def check_positivity(
         floor=floor,
         smallest_reach=float(reach.min()),
         share_out_of_reach=float(lacking.mean()),
+        longest_followup=float(y.time.max()),
         effective_sample_size=float(weights.sum() ** 2 / (weights**2).sum()) if len(weights) else 0.0,
         largest_weight_share=float(weights.max() / weights.sum()) if len(weights) else 0.0,
         n_below_floor=int((seen < floor).sum()),
@@ -181,6 +190,14 @@ def _curves(model: Any, X: Any, y: Outcome, times: np.ndarray) -> SurvivalCurves
             return SurvivalCurves.trusted(times, np.broadcast_to(1.0, (len(y), len(times))))
         model = clone(model, safe=False).fit(X, y.censoring())
     return model.predict_curves(X, times)
+
+
+def _reach(G: SurvivalCurves, y: Outcome, horizon: float) -> np.ndarray:
+    """G(horizon⁻|x); 0 for all where follow-up ends, censored, before: a model's curve need not fall to 0 there."""
+    longest = y.time.max()
+    if longest < horizon and not y.event[y.time == longest].all():
+        return np.zeros(len(y))
+    return G.at(horizon, left=True)
 
 
 def _labels(by: Any, X: Any, n: int) -> tuple[str, np.ndarray]:
@@ -246,7 +263,7 @@ def _by_group(
     horizons = np.linspace(tau / 10, tau, 10)
     latest = []
     for horizon in horizons:
-        unsupported = share_without(horizon, G.at(horizon, left=True))[1] > TOLERATED_SHARE
+        unsupported = share_without(horizon, _reach(G, y, horizon))[1] > TOLERATED_SHARE
         first = int(np.argmax(unsupported)) if unsupported.any() else len(values)
         latest.append(values[first - 1] if first else None)
     frontier = pd.DataFrame({"tau": horizons, "latest": latest})

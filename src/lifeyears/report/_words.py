@@ -131,12 +131,12 @@ def limits(summary: Summary) -> list[str]:
     """What the numbers estimate, and what they do not."""
     unit, plan, judge = summary.unit, summary["plan"], summary["judge"]
     made = [
-        f"A number here is the expected {unit} of the top pick among past recipients, each with their own donor. It "
-        "is no forecast of one match run, and no effect on a population: those come from simulation (lifeyears "
-        "simulate) only.",
-        "Recipients were chosen by past policies; those who died waiting are not among them. A model that ranks "
-        "recipients well need not rank candidates well.",
-        f"{unit.capitalize()} after transplant are not {unit} gained by transplant: a patient who lives long may have "
+        f"A number here is the expected {unit} of the top pick among patients of the past (in a registry of "
+        "transplants: recipients, each with their own donor). It is no forecast of one match run, and no effect on a "
+        "population: those come from simulation (lifeyears simulate) only.",
+        "These patients were chosen by past policies; in a registry of transplants, those who died waiting are not "
+        "among them. A model that ranks them well need not rank candidates well.",
+        f"{unit.capitalize()} after a treatment are not {unit} gained by it: a patient who lives long may have "
         "lived long without it. Urgency, waiting time and fairness are not in the number.",
     ]
     if summary["data"]["entry"] and plan.get("era", "keep") != "within":

@@ -4,10 +4,11 @@ import { by, el, call, show, say, number, percent, signed, words, csv, copy, dow
 import { bars, chance, curves, interval, slopes } from "./charts.js";
 
 const SHOWN = 60, PLACES = 12;
-const state = { models: [], described: {}, sample: null, rows: null, labels: [], lines: null, from: "", donor: {}, ranked: {}, shown: SHOWN, one: null, seen: new Map(), turn: 0 };
+const state = { models: [], described: {}, sample: null, rows: null, file: null, labels: [], from: "", donor: {}, ranked: {}, shown: SHOWN, one: null, seen: new Map(), turn: 0 };
 
 const described = async (name) => (state.described[name] ??= await call(`/api/model?model=${encodeURIComponent(name)}`));
 const chosen = () => by("model").value;
+const title = (model) => state.models.find((each) => each.model === model).name;
 const main = () => state.described[chosen()];
 const unit = () => main().card.data.unit;
 const k = () => Number(by("k").value);
@@ -15,15 +16,17 @@ const k = () => Number(by("k").value);
 export async function begin() {
   try {
     const first = await call("/api/model");
+    const again = state.models.length > 0; // after a token was asked for: all is wired already
     state.models = first.models;
     state.described[first.model] = first;
-    for (const one of first.models) {
-      by("model").append(el("option", { value: one.model }, one.name));
-      by("other").append(el("option", { value: one.model }, one.name));
-    }
+    const options = () => first.models.map((one) => el("option", { value: one.model }, one.name));
+    by("model").replaceChildren(...options());
+    by("other").replaceChildren(el("option", { value: "" }, "nothing"), ...options());
     by("model").value = first.model;
+    show("match-error", "");
     showModel();
-    wire();
+    if (!again) wire();
+    await rank();
   } catch (error) {
     show("match-error", error.message);
   }
@@ -97,7 +100,7 @@ async function loadSample() {
     state.sample = await call(`/api/sample?model=${encodeURIComponent(chosen())}`);
     by("donor").replaceChildren(...state.sample.donors.map((donor, i) => el("option", { value: i }, donorWords(donor, i))));
     by("join").checked = true;
-    take(state.sample.candidates.map((row) => ({ ...row })), null, null, `Sample: ${state.sample.kind}.`);
+    take(state.sample.candidates, null, null, `Sample: ${state.sample.kind}.`);
     state.donor = state.sample.donor;
     showDonorFields();
     await rank();
@@ -112,7 +115,7 @@ async function pickDonor(which, changes) {
     if (!state.sample) state.sample = await call(`/api/sample?model=${encodeURIComponent(chosen())}`);
     const found = await call("/api/sample", { donor: which, changes, model: chosen() });
     state.donor = found.donor;
-    if (!state.lines && state.rows) take(found.candidates, null, null, `Sample: ${state.sample.kind}.`);
+    if (!state.file && state.rows) take(found.candidates, null, null, `Sample: ${state.sample.kind}.`);
     by("join").checked = true;
     showDonorFields();
     if (state.rows) await rank();
@@ -122,34 +125,23 @@ async function pickDonor(which, changes) {
   }
 }
 
-function take(rows, labels, lines, from) {
-  Object.assign(state, { rows, labels, lines, from, shown: SHOWN, one: null, ranked: {} });
+function take(rows, labels, file, from) {
+  Object.assign(state, { rows, labels, file, from, shown: SHOWN, one: null, ranked: {} });
   state.seen.clear();
   by("source").textContent = `${rows.length.toLocaleString("en")} candidates. ${from}`;
 }
 
-async function upload(file) {
+async function upload(given) {
   show("match-error", "");
   by("match-results").hidden = true;
   by("match-empty").hidden = false;
   try {
-    if (file.size > 30e6) throw new Error("The file is larger than 30 MB: send fewer candidates at once.");
-    const { names, rows, lines } = readCsv(decoded(await file.arrayBuffer()));
-    const columns = new Map(main().schema.columns.map((column) => [column.name, column]));
-    const missing = /^(|\.|\?|NA|N\/A|n\/a|#N\/A|-?NaN|-?nan|NAN|NULL|null|<NA>|#DIV\/0!|#REF!|#VALUE!|#NUM!|#NAME\?|#NULL!)$/; // as `lifeyears rank` reads them
-    const made = rows.map((cells) => {
-      const row = {};
-      names.forEach((name, j) => {
-        const column = columns.get(name), text = cells[j].trim();
-        if (!column) return;
-        if (missing.test(text)) row[name] = null;
-        else row[name] = column.kind === "number" && text !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
-      });
-      return row;
-    });
-    const id = names.findIndex((name) => !columns.has(name) && /^(id|name|patient.*|candidate.*|.*_id)$/i.test(name));
+    if (given.size > 30e6) throw new Error("The file is larger than 30 MB: send fewer candidates at once.");
+    const file = readCsv(decoded(await given.arrayBuffer())), { names, rows } = file;
+    const known = new Set(main().schema.columns.map((column) => column.name));
+    const id = names.findIndex((name) => !known.has(name) && /^(id|name|patient.*|candidate.*|.*_id)$/i.test(name));
     by("join").checked = !main().schema.donor.some((name) => names.includes(name)) && Object.keys(state.donor).length > 0;
-    take(made, id >= 0 ? rows.map((cells) => cells[id]) : null, lines, `From ${file.name}.`);
+    take(rows, id >= 0 ? rows.map((cells) => cells[id]) : null, file, `From ${given.name}.`);
     await rank();
   } catch (error) {
     show("match-error", error.message);
@@ -166,11 +158,27 @@ function decoded(bytes) {
   }
 }
 
+const MISSING = /^(|\.|\?|NA|N\/A|n\/a|#N\/A|-?NaN|-?nan|NAN|NULL|null|<NA>|#DIV\/0!|#REF!|#VALUE!|#NUM!|#NAME\?|#NULL!)$/; // as `lifeyears rank` reads them
+
+/** Rows for a model: of a file, the columns that it knows, read as its kinds. */
+function rowsFor(model, rows) {
+  if (!state.file) return rows;
+  const kinds = new Map(state.described[model].schema.columns.map((column) => [column.name, column.kind]));
+  const read = (kind, text) => MISSING.test(text) ? null : kind === "number" && Number.isFinite(Number(text)) ? Number(text) : text;
+  const columns = state.file.names.map((name, j) => [name, j]).filter(([name]) => kinds.has(name));
+  return rows.map((cells) => Object.fromEntries(columns.map(([name, j]) => [name, read(kinds.get(name), cells[j].trim())])));
+}
+
 const label = (row) => state.labels?.[row] || `Candidate ${row + 1}`;
 
+const joined = () => by("join").checked && Object.keys(state.donor).length > 0;
+
 function request(model, rows = state.rows) {
-  const content = { candidates: rows, model };
-  if (by("join").checked && Object.keys(state.donor).length) content.donor = state.donor;
+  const content = { candidates: rowsFor(model, rows), model };
+  if (joined()) {
+    const known = new Set(state.described[model].schema.columns.map((column) => column.name));
+    content.donor = Object.fromEntries(Object.entries(state.donor).filter(([name]) => known.has(name)));
+  }
   return content;
 }
 
@@ -180,13 +188,22 @@ async function rank() {
   show("match-error", "");
   state.seen.clear();
   try {
-    const found = {};
-    for (const model of [chosen(), by("other").value].filter((one, i, all) => one && all.indexOf(one) === i)) {
-      await described(model);
-      found[model] = await call("/api/rank", { ...request(model), k: Math.max(1, k()) });
+    const found = {}, other = by("other").value;
+    let beside = "";
+    await described(chosen());
+    found[chosen()] = await call("/api/rank", { ...request(chosen()), k: Math.max(1, k()) });
+    if (other && other !== chosen()) {
+      try {
+        await described(other);
+        found[other] = await call("/api/rank", { ...request(other), k: Math.max(1, k()) });
+      } catch (error) {
+        beside = `${title(other)} cannot rank these candidates. ${error.code === "missing_column" ? `It was trained with a column that they do not have: ${error.column}` : problem(error)}.`;
+      }
     }
     if (turn !== state.turn) return;
     state.ranked = found;
+    show("other-note", beside);
+    show("donor-note", stale());
     by("k").max = Math.min(20, state.rows.length);
     by("match-empty").hidden = true;
     by("match-results").hidden = false;
@@ -200,10 +217,19 @@ async function rank() {
   }
 }
 
+/** What to say of columns that describe donor and candidate together, when another donor is joined to a file. */
+function stale() {
+  if (!state.file || !joined()) return "";
+  const pair = (state.sample?.pair || []).filter((name) => state.file.names.includes(name));
+  return pair.length
+    ? `What your file says of donor and candidate together is not worked out anew for this donor: ${pair.map(words).join(", ")}. Change these columns in the file.`
+    : "If columns of your file describe donor and candidate together (a blood match, say), they are not worked out anew for this donor: change them in the file.";
+}
+
 /** The message with the row as people count it, and the line of their file. */
 function problem(error) {
   if (error.row === undefined) return error.column ? `Column ${error.column}: ${error.message.replace(/^.*?column [^:]*: /, "")}` : error.message;
-  const line = state.lines ? ` (line ${state.lines[error.row]} of the file)` : "";
+  const line = state.file ? ` (line ${state.file.lines[error.row]} of the file)` : "";
   return `Row ${error.row + 1}${line}, column ${error.column}: ${error.message.replace(/^candidates\[\d+\](, column [^:]*)?: /, "")}`;
 }
 
@@ -246,7 +272,7 @@ const places = (model) => new Map((state.ranked[model]?.ranked || []).map((row) 
 
 function showTable() {
   const found = state.ranked[chosen()], { ranked } = found, other = by("other").value;
-  const beside = other && other !== chosen() ? places(other) : null;
+  const beside = other !== chosen() && state.ranked[other] ? places(other) : null;
   const least = Math.min(...ranked.map((row) => row.low ?? row.years)), most = Math.max(...ranked.map((row) => row.high ?? row.years));
   const top = Math.max(...ranked.map((row) => row.probability));
   const table = by("ranked");
@@ -311,11 +337,10 @@ async function explain(row) {
 
 function showPerson(row) {
   const found = state.seen.get(row), models = Object.keys(found), one = found[chosen()].explained[0];
-  const name = (model) => state.models.find((each) => each.model === model).name;
   by("person-title").textContent = label(row);
   const range = one.low === undefined ? "" : ` (${number(one.low, 1)} to ${number(one.high, 1)} for people like this)`;
-  by("person-hint").textContent = `${number(one.years, 1)} ${unit()} expected${range}; ${number(one.typical, 1)} for anybody. Survival curve${models.length > 1 ? `: ${name(models[0])} solid, ${name(models[1])} dashed` : ""}.`;
-  by("curve").replaceChildren(curves(models.map((model, i) => ({ name: name(model), times: found[model].times, survival: found[model].explained[0].survival, colour: i, dash: i > 0 })), unit(), `Survival curve of ${label(row)}`));
+  by("person-hint").textContent = `${number(one.years, 1)} ${unit()} expected${range}; ${number(one.typical, 1)} for anybody. Survival curve${models.length > 1 ? `: ${title(models[0])} solid, ${title(models[1])} dashed` : ""}.`;
+  by("curve").replaceChildren(curves(models.map((model, i) => ({ name: title(model), times: found[model].times, survival: found[model].explained[0].survival, colour: i, dash: i > 0 })), unit(), `Survival curve of ${label(row)}`));
   const reasons = one.reasons.slice(0, 8), rest = one.reasons.slice(8).reduce((sum, each) => sum + each.years, 0);
   by("reasons-title").hidden = false;
   by("reasons").replaceChildren(bars([...reasons.map((each) => ({ name: words(each.feature), value: each.years })), { name: "all others", value: rest }], (value) => signed(value, 2), `Contributions of features for ${label(row)}`));
@@ -332,13 +357,12 @@ function showMovers() {
   const other = by("other").value, card = by("movers-card");
   card.hidden = !other || other === chosen() || !state.ranked[other];
   if (card.hidden) return;
-  const name = (model) => state.models.find((each) => each.model === model).name;
   const rows = movers(), top = Math.min(PLACES, rows.length), at = k();
   const out = rows.filter((row) => row.from <= at && row.to > at).length;
-  by("movers-words").textContent = `Of the first ${Math.min(at, rows.length)} by ${name(chosen())}, ${out} are not among the first ${Math.min(at, rows.length)} by ${name(other)}.`;
-  by("movers-chart").replaceChildren(slopes(rows.filter((row) => row.from <= top || row.to <= top).map((row) => ({ ...row, name: label(row.row) })), name(chosen()), name(other), top));
+  by("movers-words").textContent = `Of the first ${Math.min(at, rows.length)} by ${title(chosen())}, ${out} are not among the first ${Math.min(at, rows.length)} by ${title(other)}.`;
+  by("movers-chart").replaceChildren(slopes(rows.filter((row) => row.from <= top || row.to <= top).map((row) => ({ ...row, name: label(row.row) })), title(chosen()), title(other), top));
   const table = by("movers");
-  table.tHead.replaceChildren(el("tr", {}, ["Candidate", name(chosen()), name(other), "Places", `${unit()} here`, `${unit()} there`].map((text, i) => el("th", { class: i ? "n" : null, scope: "col" }, text))));
+  table.tHead.replaceChildren(el("tr", {}, ["Candidate", title(chosen()), title(other), "Places", `${unit()} here`, `${unit()} there`].map((text, i) => el("th", { class: i ? "n" : null, scope: "col" }, text))));
   const furthest = [...rows].sort((a, b) => Math.abs(b.to - b.from) - Math.abs(a.to - a.from)).slice(0, 10);
   table.tBodies[0].replaceChildren(...furthest.map((row) => el("tr", {}, el("td", {}, label(row.row)), el("td", { class: "n" }, String(row.from)), el("td", { class: "n" }, String(row.to)),
     el("td", { class: "n" }, signed(row.from - row.to, 0)), el("td", { class: "n" }, number(row.years, 1)), el("td", { class: "n" }, number(row.there, 1)))));

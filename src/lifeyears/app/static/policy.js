@@ -29,10 +29,15 @@ export async function begin() {
     el("input", { type: "checkbox", name: "policy", value: name, checked: on }), el("span", {}, title, el("span", { class: "hint" }, about)))));
   by("rates").replaceChildren(...Object.entries(RATES).map(([name, [title, value, low, high, step]]) => el("div", {}, el("label", { for: `rate-${name}` }, title),
     el("input", { id: `rate-${name}`, type: "number", name, value, min: low, max: high, step, required: true }))));
-  by("policy-form").addEventListener("submit", (event) => { event.preventDefault(); run(); });
+  by("policy-form").addEventListener("submit", submitted); // named: begun again after a token was asked for, it is still one
   by("policy-form").addEventListener("input", size);
   by("cancel-policy").addEventListener("click", cancel);
   size();
+}
+
+function submitted(event) {
+  event.preventDefault();
+  run();
 }
 
 const settings = () => ({
@@ -89,7 +94,7 @@ function draw(result) {
   const interval = [["value", "value"], ["low", "low"], ["high", "high"]].map(([name]) => ({ name, number: true, get: (row) => row[name], show: (value) => number(value) }));
   by("policy-empty").hidden = true;
   by("policy-results").replaceChildren(
-    el("div", { class: "card" }, el("h2", {}, "In a few sentences"), el("p", {}, result.reading)),
+    el("div", { class: "card" }, el("h2", {}, "In a few sentences"), el("p", {}, names.reduce((text, name) => text.replace(new RegExp(`\\b${name}\\b`, "g"), title(name)), result.reading))),
     el("div", { class: "halves" },
       ...[["life_years_gained", "Life-years gained against deaths", "years gained by a year's transplants"], ["life_years_per_transplant", "Life-years of a recipient against deaths", "expected years per transplant"]].map(([measure, heading, axis]) =>
         el("div", { class: "card" }, el("h2", {}, heading), el("p", { class: "hint" }, "Up and to the left is better. Lines: 95% Monte Carlo intervals; hollow: who knew the truth."),
