@@ -28,6 +28,7 @@ from lifeyears.data import TablePreprocessor, simulate_registry
 from lifeyears.experiments._writing import as_markdown
 from lifeyears.metrics import policy_value
 from lifeyears.ranking import PRESETS, HybridObjective, settings_of
+from lifeyears.ranking._ensemble import PULL, SLACK
 from lifeyears.ranking._trees import YearsTrees, grow, training_table
 
 ROWS, TAU, WAITLIST, FIRST_SEED = 30_000, 20.0, 256, 2000
@@ -40,8 +41,10 @@ MAIN_ARMS = {
 }
 LEVERS = {
     "default, hybrid loss (α .3) in place of squared error": {"alpha": 0.3},
-    "default without hazards": {"members": ("base", "years")},
-    "default without years": {"members": ("base", "hazard")},
+    "default without hazards": {"members": ("base", "years", "linear")},
+    "default without years": {"members": ("base", "hazard", "linear")},
+    "default without linear hazards": {"members": ("base", "years", "hazard")},
+    "default without the base": {"members": ("years", "hazard", "linear")},
     "default with one phase of life": {"phases": 1},
     "default with EY labels": {"label": "ey"},
     "paper with squared error": {"preset": "paper", "alpha": 1.0},
@@ -79,7 +82,8 @@ def kept(folder: Path, name: str, make) -> list[dict]:
 def chosen(arm: str, options: dict | None) -> str:
     """The settings of an arm, by which its finished units are known."""
     given = dict(options or {})
-    return "" if arm == "Cox" else str(settings_of(given.pop("preset", "default"), given))
+    settings = settings_of(given.pop("preset", "default"), given)
+    return "" if arm == "Cox" else f"{settings} {SLACK} {PULL}" if settings.folds else str(settings)
 
 
 def world_unit(world: str, seed: int, arm: str, options: dict | None) -> list[dict]:

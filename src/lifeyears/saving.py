@@ -43,6 +43,7 @@ from .models._proportional import Baseline, LifeTable
 from .ranking import BootstrappedRanker, PseudoLabels, RankerReport
 from .ranking._calibration import CalibrationMap
 from .ranking._network import HIDDEN, YearsNetwork
+from .ranking._phases import LinearHazards, LinearStretch
 from .ranking._tree_text import check_booster_text
 from .ranking._trees import HazardTrees, Phase, YearsTrees
 from .relevance import Diagnostics
@@ -69,6 +70,8 @@ _PARTS = (
     YearsTrees,
     HazardTrees,
     Phase,
+    LinearHazards,
+    LinearStretch,
     YearsNetwork,
     RankerReport,
     PseudoLabels,

@@ -8,7 +8,8 @@ import lifeyears as ly
 from lifeyears.metrics import policy_value
 from lifeyears.ranking import PRESETS
 from lifeyears.ranking._calibration import CalibrationMap
-from lifeyears.ranking._ensemble import Grown, phase_edges, stages, weigh
+from lifeyears.ranking._ensemble import PULL, Grown, _simplest, stages, weigh
+from lifeyears.ranking._phases import phase_edges
 from lifeyears.ranking._trees import PartialLikelihoodObjective
 
 SMALL = {"random_state": 0, "n_jobs": 1}
@@ -163,14 +164,13 @@ def test_default_beats_a_wrong_base_and_is_calibrated():
     assert said.mean() == pytest.approx(truth.mean(), abs=0.3)
 
 
-def test_where_cox_is_right_the_base_keeps_its_weight():
+def test_where_cox_is_right_little_is_lost():
     rng = np.random.default_rng(6)
     X = rng.normal(size=(3000, 5))
     rate = 0.1 * np.exp(X @ np.array([0.6, -0.4, 0.3, 0.0, 0.0]))
     life, cut = rng.exponential(1 / rate), rng.uniform(2, 30, 3000)
     f = ly.BootstrappedRanker(tau=15, n_estimators=200, **SMALL)
     f.fit(X, ly.Outcome(np.minimum(life, cut), life <= cut))
-    assert f.weights_["base"] > 0.6
     new = rng.normal(size=(3000, 5))
     rate = 0.1 * np.exp(new @ np.array([0.6, -0.4, 0.3, 0.0, 0.0]))
     truth = (1 - np.exp(-rate * 15)) / rate
@@ -350,15 +350,32 @@ def test_phases_and_stages():
     assert list(stages(3)) == [1, 2, 3]
 
 
-def test_weights_are_least_squares_with_none_negative():
+@pytest.mark.parametrize("sign", [1, -1])
+def test_weights_are_least_squares_pulled_towards_the_members_with_none_negative(sign):
     rng = np.random.default_rng(0)
     truth = rng.normal(size=400)
-    good, bad = truth + rng.normal(size=400), -truth + rng.normal(size=400)
+    base, member = truth + rng.normal(size=400), sign * truth + rng.normal(size=400)
     splits = [(np.arange(200, 400), np.arange(200)), (np.arange(200), np.arange(200, 400))]
-    folds = [{"bad": Grown(bad[None, test], [None])} for _, test in splits]
-    found = weigh(folds, splits, good, truth)
-    assert found.weights["bad"] == 0
-    assert found.weights["base"] == pytest.approx(np.cov(good, truth)[0, 1] / good.var(ddof=1))
+    folds = [{"member": Grown(member[None, test], [None])} for _, test in splits]
+    found = weigh(folds, splits, base, truth)
+    both = np.column_stack([base - base.mean(), member - member.mean()])
+    pull = PULL * np.trace(both.T @ both) / 2  # (A'A + pull·I)·w = A'b + pull·aims, aims: none for the base
+    right = both.T @ truth + pull * np.array([0.0, 1.0])
+    if sign > 0:
+        expected = np.linalg.solve(both.T @ both + pull * np.eye(2), right)
+    else:
+        expected = [right[0] / (both[:, 0] @ both[:, 0] + pull), 0.0]  # the member would count against itself
+    np.testing.assert_allclose(list(found.weights.values()), expected, rtol=1e-9)
+
+
+def test_of_stages_about_as_good_the_simplest_is_kept():
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=10_000)
+    best, alike, worse = noise, noise + 0.01 * rng.normal(size=10_000), noise + 0.2 * rng.normal(size=10_000)
+    errors = np.array([worse + 0.1, alike + 0.0001, best])  # worse by 50, and by 1, standard errors
+    assert _simplest(errors) == 1
+    assert _simplest(errors[[0, 2]]) == 1
+    assert _simplest(errors[1:]) == 0
 
 
 def test_calibration_plot_is_one_call(default, paper):

@@ -62,6 +62,8 @@ class Cox(ProportionalHazards):
     (True, True)
     """
 
+    _start: np.ndarray | None = None  # coefficients near which a further fit will end
+
     def __init__(
         self,
         alpha: float = 0.1,
@@ -104,6 +106,8 @@ class Cox(ProportionalHazards):
 
     def _warm_start(self, Z: np.ndarray, y: Outcome, weight: np.ndarray, scale: np.ndarray) -> np.ndarray:
         """Zeros, or for a large table the coefficients of every k-th row (by time, so that events are alike)."""
+        if self._start is not None:
+            return self._start * scale
         every = len(Z) // WARM_START_ROWS * 4
         if not every:
             return np.zeros(Z.shape[1])

@@ -18,6 +18,7 @@ from scipy.optimize import nnls
 from ..outcome import Outcome
 from ._calibration import CalibrationMap
 from ._objective import HybridObjective
+from ._phases import linear_hazards, phase_edges, phase_of, years_of
 from ._settings import Settings
 from ._trees import (
     HazardTrees,
@@ -27,11 +28,11 @@ from ._trees import (
     grow,
     staged,
     training_table,
-    years_of,
 )
 
-FEWEST_EVENTS = 100  # in each phase of life
 STAGES = 12
+SLACK = 2.0  # standard errors: a simpler stage is kept unless it is worse than the best by more
+PULL = 0.2  # towards equal weights, as a share of the variance of what members say
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,9 +67,7 @@ def grow_hazard(
     phases: list[list[Phase]] = [[] for _ in rounds]  # by stage
     scores: list[list[np.ndarray]] = [[] for _ in rounds]
     for start, stop in pairwise(edges):
-        alive = y.time > start
-        within = y[alive]
-        within = Outcome(np.minimum(within.time, stop) - start, within.event & (within.time <= stop))
+        alive, within = phase_of(y, start, stop)
         objective = PartialLikelihoodObjective(within)
         rows = table if alive.all() else table.subset(np.flatnonzero(alive))
         booster = grow(rows, objective, 0.0, settings, seed, threads=1)
@@ -80,16 +79,10 @@ def grow_hazard(
     return Grown(held_out, [HazardTrees(tuple(made), int(many)) for made, many in zip(phases, rounds, strict=True)])
 
 
-def phase_edges(y: Outcome, tau: float, phases: int) -> np.ndarray:
-    """Where life is cut: early phases are short. Two phases: after the first third of the deaths."""
-    deaths = y.time[y.event & (y.time <= tau)]
-    phases = max(1, min(phases, len(deaths) // (3 * FEWEST_EVENTS)))
-    edges = [0.0]
-    for cut in np.quantile(deaths, np.arange(1, phases) / (phases + 1)) if phases > 1 else ():
-        before, after = np.count_nonzero((deaths > edges[-1]) & (deaths <= cut)), np.count_nonzero(deaths > cut)
-        if cut > edges[-1] and min(before, after) >= FEWEST_EVENTS:
-            edges.append(float(cut))
-    return np.array([*edges, tau])
+def grow_linear(X: np.ndarray, new: np.ndarray, y: Outcome, edges: np.ndarray) -> Grown:
+    """Linear hazards phase by phase; the stages are ridges, from the strongest on."""
+    stages = linear_hazards(X, y, edges)
+    return Grown(np.array([made.predict(new) for made in stages]), stages)
 
 
 def grow_fold(
@@ -103,15 +96,18 @@ def grow_fold(
     tau: float,
     seed: int,
 ) -> dict[str, Grown]:
-    """All tree members of one fold, on one thread."""
+    """All members of one fold but the base, on one thread."""
     matrix, new = np.ascontiguousarray(X[train]), np.ascontiguousarray(X[test])
     table = training_table(matrix, settings, seed)
-    grown = {}
+    grown: dict[str, Grown] = {}
     if "years" in settings.members:
         grown["years"] = grow_years(table, matrix, new, labels[train], gains[train], settings, seed)
-    if "hazard" in settings.members and y is not None:
+    if y is not None and {"hazard", "linear"} & set(settings.members):
         edges = phase_edges(y[train], tau, settings.phases)
-        grown["hazard"] = grow_hazard(table, matrix, new, y[train], edges, settings, seed)
+        if "hazard" in settings.members:
+            grown["hazard"] = grow_hazard(table, matrix, new, y[train], edges, settings, seed)
+        if "linear" in settings.members:
+            grown["linear"] = grow_linear(matrix, new, y[train], edges)
     return grown
 
 
@@ -127,6 +123,8 @@ class Weighing:
     stage : dict of member to int
     held_out : array, shape (n,)
     held_out_members : dict of member to array
+    aims : array
+        Weights towards which the weights are pulled.
     """
 
     weights: dict[str, float]
@@ -134,6 +132,7 @@ class Weighing:
     stage: dict[str, int]
     held_out: np.ndarray
     held_out_members: dict[str, np.ndarray]
+    aims: np.ndarray
 
 
 def honestly_calibrated(weighing: Weighing, splits: Sequence, outcomes: np.ndarray, tau: float) -> np.ndarray:
@@ -143,19 +142,29 @@ def honestly_calibrated(weighing: Weighing, splits: Sequence, outcomes: np.ndarr
     for _, test in splits:
         rest = np.ones(len(outcomes), dtype=bool)
         rest[test] = False
-        weights, intercept = _least_squares(matrix[rest], outcomes[rest])
+        weights, intercept = _least_squares(matrix[rest], outcomes[rest], weighing.aims)
         scores = intercept + matrix @ weights
         years[test] = CalibrationMap.fit(scores[rest], outcomes[rest], tau)(scores[test])
     return years
 
 
-def _least_squares(matrix: np.ndarray, outcomes: np.ndarray) -> tuple[np.ndarray, float]:
-    """Weights that are not negative, and the intercept."""
+def _least_squares(matrix: np.ndarray, outcomes: np.ndarray, aims: np.ndarray) -> tuple[np.ndarray, float]:
+    """Weights that are not negative, pulled towards their aims, and the intercept."""
     centre = matrix.mean(axis=0)
-    weights, _ = nnls(matrix - centre, outcomes - outcomes.mean())
+    members = matrix - centre
+    pull = np.sqrt(PULL * (members**2).mean(axis=1).sum()) if len(aims) > 1 else 0.0
+    weights, _ = nnls(
+        np.vstack([members, pull * np.eye(len(aims))]), np.append(outcomes - outcomes.mean(), pull * aims)
+    )
     if not weights.any():  # nothing foretells anything: the first, the base, is as good as any
         weights[0] = 1.0
     return weights, float(outcomes.mean() - centre @ weights)
+
+
+def _simplest(errors: np.ndarray) -> int:
+    """The first stage whose mean error is within some standard errors of the best's; errors are (stages, n)."""
+    worse = errors - errors[np.argmin(errors.mean(axis=1))]
+    return int(np.argmax(worse.mean(axis=1) <= SLACK * worse.std(axis=1) / np.sqrt(errors.shape[1])))
 
 
 def weigh(
@@ -167,7 +176,9 @@ def weigh(
     """Least squares with weights that are not negative, on outcomes of held-out rows (doubly robust, where censored).
 
     Both choices are by mean squared error: it is smooth, and for linear gain the best ranking is the one by expected
-    life, which is what the squared error finds.
+    life, which is what the squared error finds. But it looks at all rows alike, while errors gather at the top of a
+    list: so of stages that are about as good the simplest is kept, and weights are pulled towards equal ones of the
+    members grown here. The base model has to earn its weight.
     """
     said: dict[str, np.ndarray] = {} if base is None else {"base": base}
     stage = {}
@@ -175,14 +186,17 @@ def weigh(
         after = np.empty((len(folds[0][name].held_out), len(outcomes)))
         for (_, test), fold in zip(splits, folds, strict=True):
             after[:, test] = fold[name].held_out
-        stage[name] = int(np.argmin(((after - outcomes) ** 2).mean(axis=1)))
+        stage[name] = _simplest((after - outcomes) ** 2)
         said[name] = after[stage[name]]
     matrix = np.column_stack(list(said.values()))
-    weights, intercept = _least_squares(matrix, outcomes)
+    aims = np.array([float(name != "base") for name in said])
+    aims /= max(aims.sum(), 1.0)
+    weights, intercept = _least_squares(matrix, outcomes, aims)
     return Weighing(
         weights=dict(zip(said, weights.tolist(), strict=True)),
         intercept=intercept,
         stage=stage,
         held_out=intercept + matrix @ weights,
         held_out_members=said,
+        aims=aims,
     )

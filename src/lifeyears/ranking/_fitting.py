@@ -165,7 +165,7 @@ class Fitting:
         self, X: np.ndarray, y: Outcome | None, labels: np.ndarray, gains: np.ndarray, splits: Splits
     ) -> list[dict[str, Grown]]:
         settings = self.settings
-        if not {"years", "hazard"} & set(settings.members):
+        if set(settings.members) == {"base"}:
             return [{} for _ in splits]
         if self.network:
             shape = (settings.alpha, settings.margin, settings.group_size)

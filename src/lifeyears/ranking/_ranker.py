@@ -59,13 +59,13 @@ class BootstrappedRanker(BaseEstimator):
         trees get somewhat more weight than they have earned (measured on noise: correlation 0.07 in place of 0.02).
     censoring : survival model, optional
         Of the censoring times, for doubly robust labels and outcomes; None means Cox.
-    members : sequence of {"base", "years", "hazard"}, optional
+    members : sequence of {"base", "years", "hazard", "linear"}, optional
         What the ranker is a weighted sum of: the base model's years, the paper's second stage, boosted partial
-        likelihoods.
+        likelihoods, and linear ones under a ridge.
     folds : int, optional
         For cross-fitting the members; 0 makes one fit, as the paper does.
     phases : int, optional
-        Of the hazard members: stretches of life with trees of their own.
+        Of the hazard and linear members: stretches of life with hazards of their own.
     alpha, margin, group_size : optional
         Of the hybrid loss; the margin is in the unit of time. alpha=1 is squared error.
     learning_rate, n_estimators, num_leaves, max_depth, max_bin : optional

@@ -47,9 +47,9 @@ class Settings:
 
     def __post_init__(self) -> None:
         _one_of("label", self.label, ("ey", "dr"))
-        if not self.members or set(self.members) - {"base", "years", "hazard"}:
+        if not self.members or set(self.members) - {"base", "years", "hazard", "linear"}:
             raise ValueError(
-                f'members must name some of "base", "years" and "hazard", at least one; got {self.members!r}'
+                f'members must name some of "base", "years", "hazard" and "linear", at least one; got {self.members!r}'
             )
         if self.folds == 0 and self.members != ("years",):
             raise ValueError('without folds there is nothing to weigh members by: set folds, or members=("years",)')
@@ -101,7 +101,7 @@ PRESETS = {
     "default": Settings(
         label="dr",
         cross_fit_base=True,
-        members=("base", "years", "hazard"),
+        members=("base", "years", "hazard", "linear"),
         folds=5,
         phases=2,
         alpha=1.0,

@@ -56,8 +56,16 @@ class ShallowTrees:
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """The sum of the trees alone."""
-        sums = np.zeros(len(X))
-        _add_up(np.ascontiguousarray(X.T), self.feature, self.threshold, self.leaf, sums)
+        return self.staged(X, [len(self.leaf)])[0]
+
+    def staged(self, X: np.ndarray, rounds: Sequence[int] | np.ndarray) -> np.ndarray:
+        """The sums after some numbers of trees, (len(rounds), n)."""
+        columns, sums, last = np.ascontiguousarray(X.T), np.zeros((len(rounds), len(X))), 0
+        for stage, many in enumerate(rounds):
+            sums[stage] = sums[stage - 1] if stage else 0.0
+            some = slice(last, many)
+            _add_up(columns, self.feature[some], self.threshold[some], self.leaf[some], sums[stage])
+            last = many
         return sums
 
 

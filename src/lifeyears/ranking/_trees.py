@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..models._partial_likelihood import RiskSets
-from ..models._proportional import Baseline, LifeTable
+from ..models._proportional import Baseline
 from ..outcome import Outcome
+from ._phases import Stretch, in_years, years_of
 from ._settings import Settings
 from ._shallow import shallow_trees
 
@@ -44,13 +45,10 @@ class YearsTrees:
 
 
 @dataclass(frozen=True, eq=False)
-class Phase:
-    """One stretch of life, of `length` years: within it S(t|x) = exp(−H₀(t)·e^f(x)), f = Σ trees."""
+class Phase(Stretch):
+    """f = Σ trees."""
 
     booster: lightgbm.Booster
-    baseline: Baseline
-    table: LifeTable
-    length: float
 
     @classmethod
     def of(
@@ -58,23 +56,12 @@ class Phase:
     ) -> Phase:
         """With Breslow's baseline for the scores of the training rows."""
         baseline = objective.baseline(scores)
-        return cls(booster, baseline, baseline.life_table(scores, length), length)
-
-    def life(self, log_hazard: np.ndarray) -> np.ndarray:
-        """Expected years within the stretch, of those who begin it."""
-        return self.table(log_hazard, self.baseline, self.length)
-
-    def survival(self, log_hazard: np.ndarray) -> np.ndarray:
-        """The chance to live to its end."""
-        return self.baseline.survival(log_hazard, np.array([self.length]))[:, 0]
+        return cls(baseline, baseline.life_table(scores, length), length, booster)
 
 
 @dataclass(frozen=True, eq=False)
 class HazardTrees:
-    """Hazards that are proportional within a phase; years are the restricted mean of the whole curve.
-
-    What kills early is not what kills late: with two phases, each with trees of its own, hazards may cross.
-    """
+    """Hazards that are proportional within a phase; years are the restricted mean of the whole curve."""
 
     phases: tuple[Phase, ...]
     rounds: int
@@ -84,21 +71,9 @@ class HazardTrees:
         return years_of(self.phases, [summed(phase.booster, self.rounds, X) for phase in self.phases])
 
     def explained(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Years; and what each column adds: its share of the log hazard of a phase, times what that phase costs."""
+        """Years; and what each column adds to them (n, p), and last what all rows share (Shapley values of hazards)."""
         sums, parts = zip(*(shared_out(phase.booster, self.rounds, X) for phase in self.phases), strict=True)
-        # what all rows share: then one phase after the other becomes the row's
-        scores = [part[:, -1] for part in parts]
-        total = np.zeros((X.shape[1] + 1, len(X))).T
-        total[:, -1] = before = years_of(self.phases, scores)
-        for phase, part in enumerate(parts):
-            moved = sums[phase] - scores[phase]
-            scores[phase] = sums[phase]
-            after = years_of(self.phases, scores)
-            with np.errstate(invalid="ignore", divide="ignore"):
-                cost = np.where(np.abs(moved) > 1e-12, (after - before) / moved, 0.0)
-            total[:, :-1] += part[:, :-1] * cost[:, None]
-            before = after
-        return before, total
+        return in_years(self.phases, sums, parts)
 
 
 def summed(booster: lightgbm.Booster, rounds: int, X: np.ndarray) -> np.ndarray:
@@ -114,15 +89,6 @@ def shared_out(booster: lightgbm.Booster, rounds: int, X: np.ndarray) -> tuple[n
         return trees.explained(X)
     parts = booster.predict(X, num_iteration=rounds, pred_contrib=True)
     return np.asarray(booster.predict(X, num_iteration=rounds)), np.asarray(parts)
-
-
-def years_of(phases: Sequence[Phase], log_hazards: Sequence[np.ndarray]) -> np.ndarray:
-    """∫₀^τ S: the life within each phase, of those who reach it."""
-    years, alive = np.zeros(len(log_hazards[0])), np.ones(len(log_hazards[0]))
-    for phase, log_hazard in zip(phases, log_hazards, strict=True):
-        years += alive * phase.life(log_hazard)
-        alive = alive * phase.survival(log_hazard)
-    return years
 
 
 class PartialLikelihoodObjective:
@@ -186,6 +152,9 @@ def grow(
 
 def staged(booster: lightgbm.Booster, X: np.ndarray, start: float, rounds: np.ndarray) -> np.ndarray:
     """Scores after some numbers of rounds, (len(rounds), n)."""
+    trees = shallow_trees(booster, int(rounds[-1]))
+    if trees is not None:
+        return start + trees.staged(X, rounds)
     scores, last = [np.full(len(X), start)], 0
     for many in rounds:
         scores.append(scores[-1] + booster.predict(X, start_iteration=last, num_iteration=many - last, num_threads=1))
