@@ -74,11 +74,16 @@ def test_hearts_are_transplanted_or_lost(result):
     assert each["listed_per_year"].groupby("replicate").agg(np.ptp).max() == 0
 
 
-def test_one_or_two_jobs_give_the_same_result():
+@pytest.mark.parametrize("elsewhere", [{"n_jobs": 2}, {"dask": "local:2"}], ids=["two jobs", "Dask"])
+def test_it_is_the_same_wherever_the_replicates_run(elsewhere):
+    if "dask" in elsewhere:
+        pytest.importorskip("distributed")
     config = Config(world=SMALL, training_rows=500, years=1, replicates=3)
-    one, two = (simulate(["us_status", "greedy", "oracle"], config=config, n_jobs=jobs) for jobs in (1, 2))
-    pd.testing.assert_frame_equal(one.replicates, two.replicates, check_exact=True)
-    pd.testing.assert_frame_equal(one.by_group, two.by_group, check_exact=True)
+    here, there = (
+        simulate(["us_status", "greedy", "oracle"], config=config, **where) for where in ({"n_jobs": 1}, elsewhere)
+    )
+    pd.testing.assert_frame_equal(here.replicates, there.replicates, check_exact=True)
+    pd.testing.assert_frame_equal(here.by_group, there.by_group, check_exact=True)
 
 
 def test_another_seed_gives_another_result_and_other_policies_do_not():

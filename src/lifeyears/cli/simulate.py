@@ -23,6 +23,7 @@ def command(
     years: Annotated[float | None, typer.Option(help="Years to simulate (10 unless given).")] = None,
     replicates: Annotated[int | None, typer.Option(help="How many times (20 unless given).")] = None,
     jobs: Annotated[int | None, typer.Option(help="Replicates at once (all cores unless given).", min=1)] = None,
+    dask: Annotated[str | None, typer.Option(help="A Dask scheduler (tcp://…), or local:2.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed; it decides everything (0 unless given).", min=0)] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for report.html, summary.json and the tables as CSV.")
@@ -51,15 +52,15 @@ def command(
     if dry_run:
         print(_plan(chosen, jobs, out))
         return 0
-    return _check(chosen, jobs, out) if check else _compare(chosen, jobs, out)
+    return _check(chosen, jobs, dask, out) if check else _compare(chosen, jobs, dask, out)
 
 
-def _compare(config: Config, jobs: int | None, out: Path | None) -> int:
+def _compare(config: Config, jobs: int | None, dask: str | None, out: Path | None) -> int:
     from ..simulation import simulate
     from ._tables import show
 
     with _progress(config.replicates) as progress:
-        result = simulate(config=config, n_jobs=jobs, progress=progress)
+        result = simulate(config=config, n_jobs=jobs, dask=dask, progress=progress)
     title = f"{config.years:g} years, {config.replicates} replicates (low and high: all tables, with --out)"
     show(result.wide().reset_index(), title=title, digits=2)
     differences = result.differences.reset_index()
@@ -71,12 +72,12 @@ def _compare(config: Config, jobs: int | None, out: Path | None) -> int:
     return 0
 
 
-def _check(config: Config, jobs: int | None, out: Path | None) -> int:
+def _check(config: Config, jobs: int | None, dask: str | None, out: Path | None) -> int:
     from ..simulation import steady_state
     from ._tables import show
 
     with _progress(config.replicates) as progress:
-        found = steady_state(config, n_jobs=jobs, progress=progress)
+        found = steady_state(config, n_jobs=jobs, dask=dask, progress=progress)
     table = found.table.assign(
         within=found.table["within"].map({True: "yes", False: "no"}),
         promised=found.table["promised"].map({True: "yes", False: "no"}),

@@ -7,7 +7,6 @@ import json
 import os
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .._cluster import workers
 from ..data import Dataset
 from ._plan import Plan
 from ._results import Run
@@ -113,35 +113,9 @@ def _finished(
     from joblib import Parallel, delayed
 
     work = (delayed(_one)(data, plan, iteration, fold, out, expected) for iteration, fold in units)
-    with _backend(dask) as extra:
+    with workers(dask) as extra:
         options = {"n_jobs": n_jobs, "batch_size": 1, "return_as": "generator_unordered"} | extra
         yield from Parallel(**options)(work)
-
-
-@contextmanager
-def _backend(dask: str | None) -> Iterator[dict[str, Any]]:
-    """Joblib's own workers, or those of a Dask cluster, one thread each."""
-    if dask is None:
-        yield {}
-        return
-    try:
-        from dask.distributed import Client, LocalCluster
-        from joblib import parallel_config
-    except ImportError as error:
-        raise ImportError('--dask needs dask: pip install "lifeyears[dask]"') from error
-    kind, _, workers = dask.partition(":")
-    if kind == "local" and workers and not workers.isdigit():
-        raise ValueError(f"--dask local:N takes a number of workers; got {dask!r}")
-    if kind == "local":
-        with (
-            LocalCluster(n_workers=int(workers or 2), threads_per_worker=1, dashboard_address=None) as cluster,
-            Client(cluster),
-            parallel_config(backend="dask"),
-        ):
-            yield {"return_as": "list", "n_jobs": -1}
-    else:
-        with Client(dask), parallel_config(backend="dask"):
-            yield {"return_as": "list", "n_jobs": -1}
 
 
 def _one(data: Dataset, plan: Plan, iteration: int, fold: int, out: Path, expected: np.ndarray | None) -> None:

@@ -35,9 +35,9 @@ class BootstrappedRanker(BaseEstimator):
     Stage 1 fits the base model and fills in what censoring hid: pseudo-labels. Stage 2 learns to rank by them.
     ``preset="paper"`` is the paper's: one LightGBM on squared error and a hinge weighted by the change in NDCG, over
     query groups that are redrawn at every round, with the settings of its Table A1. ``preset="default"`` is what was
-    measured to be best
-    (docs/method.md): trees of years and trees of hazards, cross-fitted over five folds, averaged, and weighed beside
-    the base model by doubly robust outcomes of rows they had not seen. Where the base model is right it keeps it.
+    measured to be best (docs/method.md): trees of years, trees of hazards and linear hazards under a ridge, fitted
+    crosswise over five folds, averaged, and weighed beside the base model by doubly robust outcomes of rows they had
+    not seen. Where the top of its list is clearly worse than the base model's, the base is kept as it is.
 
     Parameters
     ----------

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._cluster import workers
 from ._config import Config, config_from
 from ._config_file import read_config
 from ._measures import Measured
@@ -24,6 +25,7 @@ def simulate(
     random_state: int | None = None,
     n_jobs: int | None = None,
     config: Any = None,
+    dask: str | None = None,
     progress: Callable[[str], object] = lambda message: None,
 ) -> Simulation:
     """Simulate a heart waiting list under several policies, and compare what they do.
@@ -48,6 +50,8 @@ def simulate(
         Replicates at once, each in a process of its own; None means all cores. It does not change the result.
     config : Config, World, dict or path, optional
         Rates and rules; what is given above goes before it.
+    dask : str, optional
+        Replicates on a Dask cluster: the scheduler's address (tcp://…), or local:2. It does not change the result.
     progress : callable
         Told in a few words what is being done.
 
@@ -67,7 +71,7 @@ def simulate(
     models = fit_models(chosen.policies, chosen.world, chosen.training_rows, chosen.random_state, progress)
     ready = with_models(chosen.policies, models)
     found = []
-    for one in _replicates(chosen, ready, n_jobs):
+    for one in _replicates(chosen, ready, n_jobs, dask):
         found.append(one)
         progress(f"replicate {len(found)} of {chosen.replicates}")
     return collect(chosen, found)
@@ -88,13 +92,16 @@ def as_config(given: Any = None) -> Config:
     raise ValueError(f"config must be a Config, a World, a dict or the path of a file; got {given!r}")
 
 
-def _replicates(config: Config, policies: tuple[Any, ...], n_jobs: int | None) -> Iterator[dict[str, Measured]]:
+def _replicates(
+    config: Config, policies: tuple[Any, ...], n_jobs: int | None, dask: str | None
+) -> Iterator[dict[str, Measured]]:
     from joblib import Parallel, delayed
 
     seeds = [np.random.SeedSequence((config.random_state, number)) for number in range(config.replicates)]
-    jobs = -1 if n_jobs is None else n_jobs
     work = (
         delayed(run_replicate)(config.world, policies, config.years, seed, config.common_random_numbers)
         for seed in seeds
     )
-    yield from Parallel(n_jobs=jobs, return_as="generator")(work)
+    with workers(dask) as extra:
+        options: dict[str, Any] = {"n_jobs": -1 if n_jobs is None else n_jobs, "return_as": "generator"} | extra
+        yield from Parallel(**options)(work)
