@@ -19,8 +19,8 @@ def workers(dask: str | None) -> Iterator[dict[str, Any]]:
     except ImportError as error:
         raise ImportError('--dask needs dask: pip install "lifeyears[dask]"') from error
     kind, _, many = dask.partition(":")
-    if kind == "local" and many and not many.isdigit():
-        raise ValueError(f"--dask local:N takes a number of workers; got {dask!r}")
+    if kind == "local" and many and not (many.isdecimal() and int(many)):
+        raise ValueError(f"--dask local:N takes a number of workers, at least 1; got {dask!r}")
     if kind == "local":
         with (
             LocalCluster(n_workers=int(many or 2), threads_per_worker=1, dashboard_address=None) as cluster,

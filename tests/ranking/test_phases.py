@@ -56,3 +56,23 @@ def test_contributions_add_up_and_a_column_that_says_nothing_adds_nothing(rows):
     np.testing.assert_allclose(years, made.predict(X), rtol=1e-12)
     np.testing.assert_allclose(parts.sum(axis=1), years, rtol=1e-10)
     assert (parts[:, -2] == 0).all()
+
+
+def test_a_phase_without_deaths_is_lived_through(rows):
+    X, y = rows
+    late = ly.Outcome(y.time + TAU, y.event)
+    for made in linear_hazards(X, late, np.array([0.0, TAU])):
+        np.testing.assert_array_equal(made.predict(X), TAU)
+        years, parts = made.explained(X)
+        np.testing.assert_array_equal(years, TAU)
+        assert (parts[:, :-1] == 0).all()
+    ranker = ly.BootstrappedRanker(ly.models.Cox(alpha=10.0), tau=TAU, n_estimators=5, random_state=0, n_jobs=1)
+    assert np.isfinite(ranker.fit(X, late).predict(X)).all()
+
+
+def test_a_ranker_of_linear_hazards_alone_is_saved_and_says_that_it_has_no_trees(rows, tmp_path):
+    X, y = rows
+    ranker = ly.BootstrappedRanker(tau=TAU, members=("linear",), folds=2, random_state=0, n_jobs=1).fit(X, y)
+    np.testing.assert_array_equal(ly.load(ly.save(ranker, tmp_path / "m")).predict(X), ranker.predict(X))
+    with pytest.raises(AttributeError, match="no trees"):
+        ranker.booster_  # noqa: B018

@@ -33,6 +33,7 @@ from ._trees import (
 STAGES = 12
 SLACK = 2.0  # standard errors: a simpler stage is kept unless it is worse than the best by more
 PULL = 0.2  # towards equal weights, as a share of the variance of what members say
+PULL_FADES = 30_000  # rows: beyond, as 1/√n, so that with rows enough the outcomes alone decide
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +82,8 @@ def grow_hazard(
 
 def grow_linear(X: np.ndarray, new: np.ndarray, y: Outcome, edges: np.ndarray) -> Grown:
     """Linear hazards phase by phase; the stages are ridges, from the strongest on."""
-    stages = linear_hazards(X, y, edges)
-    return Grown(np.array([made.predict(new) for made in stages]), stages)
+    made = linear_hazards(X, y, edges)
+    return Grown(np.array([each.predict(new) for each in made]), made)
 
 
 def grow_fold(
@@ -152,7 +153,8 @@ def _least_squares(matrix: np.ndarray, outcomes: np.ndarray, aims: np.ndarray) -
     """Weights that are not negative, pulled towards their aims, and the intercept."""
     centre = matrix.mean(axis=0)
     members = matrix - centre
-    pull = np.sqrt(PULL * (members**2).mean(axis=1).sum()) if len(aims) > 1 else 0.0
+    share = PULL * min(1.0, np.sqrt(PULL_FADES / len(members)))
+    pull = np.sqrt(share * (members**2).mean(axis=1).sum()) if len(aims) > 1 else 0.0
     weights, _ = nnls(
         np.vstack([members, pull * np.eye(len(aims))]), np.append(outcomes - outcomes.mean(), pull * aims)
     )

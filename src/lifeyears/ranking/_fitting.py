@@ -71,7 +71,8 @@ class Fitting:
             member, held_out = self._one_member(X, labels.values, np.clip(labels.values, 0.0, self.tau), y.event)
             outcomes = np.empty(0)
             if len(held_out) >= FEWEST_TO_CALIBRATE:
-                censoring = self._once(lambda: self._new_censoring(X, y), "censoring", self.seed, id(self.censoring))
+                key = "censoring", self.seed, id(self.censoring)  # kept beside it: an id stands for what lives
+                _, censoring = self._once(lambda: (self.censoring, self._new_censoring(X, y)), *key)
                 outcomes = self._judged(base, censoring, X[held_out], y[held_out]).values
             scores = member.predict(X[held_out]) if len(held_out) else np.empty(0)
             years = self._half_by_half(scores, outcomes)
@@ -235,6 +236,7 @@ class Fitting:
             kept_base=set(weights) == {"base"},
             calibrated=calibration.fitted,
             notes=tuple(self.notes),
+            ridge=members["linear"][0].ridge if "linear" in members else None,
         )
         return Fit(
             base=base,

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+import numba
 import numpy as np
 
 from ..models import Cox
 from ..models._proportional import Baseline, LifeTable
 from ..outcome import Outcome
+from ._explain import add_by_feature
 
 FEWEST_EVENTS = 100  # in each phase
 RIDGES = (1000.0, 300.0, 100.0)  # of linear hazards, from the simplest on
@@ -41,6 +43,18 @@ class LinearStretch(Stretch):
     mean: np.ndarray
     coef: np.ndarray
 
+    @classmethod
+    def without_deaths(cls, columns: int, length: float) -> LinearStretch:
+        """Everybody lives through it."""
+        never = Baseline(np.empty(0), np.empty(0))
+        return cls(never, never.life_table(np.zeros(1), length), length, np.zeros(columns), np.zeros(columns))
+
+    def log_hazard(self, X: np.ndarray) -> np.ndarray:
+        """f(x), added up column by column: the same to the bit whoever else is asked about, and however X lies."""
+        found = np.zeros((1, len(X)))
+        add_by_feature(X.T, np.zeros(X.shape[1], dtype=np.int64), self.mean, self.coef, found)
+        return found[0]
+
 
 @dataclass(frozen=True, eq=False)
 class LinearHazards:
@@ -51,12 +65,19 @@ class LinearHazards:
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Years of each row."""
-        return years_of(self.phases, [(X - phase.mean) @ phase.coef for phase in self.phases])
+        X = np.asfortranarray(X)  # once for all phases
+        return years_of(self.phases, [phase.log_hazard(X) for phase in self.phases])
 
     def explained(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Years; and what each column adds to them (n, p), and last what all rows share."""
-        parts = [np.column_stack([(X - phase.mean) * phase.coef, np.zeros(len(X))]) for phase in self.phases]
-        return in_years(self.phases, [part.sum(axis=1) for part in parts], parts)
+        X = np.asfortranarray(X)
+        sums = [phase.log_hazard(X) for phase in self.phases]
+        years, typical, costs = costs_of(self.phases, sums, [np.zeros(len(X))] * len(sums))
+        total = np.zeros((X.shape[1] + 1, len(X)))
+        for phase, cost in zip(self.phases, costs, strict=True):
+            _add_products(X.T, phase.mean, phase.coef, cost, total)
+        total[-1] = typical
+        return years, total.T
 
 
 def linear_hazards(X: np.ndarray, y: Outcome, edges: np.ndarray) -> list[LinearHazards]:
@@ -69,6 +90,10 @@ def linear_hazards(X: np.ndarray, y: Outcome, edges: np.ndarray) -> list[LinearH
     made: list[list[LinearStretch]] = [[] for _ in RIDGES]
     for start, stop in pairwise(edges):
         alive, within = phase_of(y, start, stop)
+        if not within.n_events:
+            for phases in made:
+                phases.append(LinearStretch.without_deaths(X.shape[1], float(stop - start)))
+            continue
         rows, near = Z if alive.all() else Z[alive], None
         for place, ridge in enumerate(RIDGES):
             cox = Cox(alpha=ridge, tau=float(stop - start), tol=0.01)
@@ -108,22 +133,29 @@ def years_of(phases: Sequence[Any], log_hazards: Sequence[np.ndarray]) -> np.nda
     return years
 
 
-def in_years(
-    phases: Sequence[Any], sums: Sequence[np.ndarray], parts: Sequence[np.ndarray]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Years; and what each column adds: its share of the log hazard of a phase, times what that phase costs."""
-    # what all rows share: then one phase after the other becomes the row's
-    scores = [part[:, -1] for part in parts]
-    total = np.zeros(parts[0].shape[::-1]).T
-    total[:, -1] = before = years_of(phases, scores)
-    for phase, part in enumerate(parts):
-        moved = sums[phase] - scores[phase]
-        scores[phase] = sums[phase]
+def costs_of(
+    phases: Sequence[Any], log_hazards: Sequence[np.ndarray], shared: Sequence[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+    """Years; years at the log hazards that all rows share; and what a unit of each phase's log hazard costs in between.
+
+    One phase after the other becomes the row's.
+    """
+    scores, costs = list(shared), []
+    typical = before = years_of(phases, scores)
+    for phase, log_hazard in enumerate(log_hazards):
+        moved = log_hazard - scores[phase]
+        scores[phase] = log_hazard
         after = years_of(phases, scores)
         with np.errstate(invalid="ignore", divide="ignore"):
-            cost = np.where(np.abs(moved) > 1e-12, (after - before) / moved, 0.0)
-        own = part[:, :-1]
-        own *= cost[:, None]  # the parts are ours to use up
-        total[:, :-1] += own
+            costs.append(np.where(np.abs(moved) > 1e-12, (after - before) / moved, 0.0))
         before = after
-    return before, total
+    return before, typical, costs
+
+
+@numba.njit(cache=True, nogil=True)
+def _add_products(columns: np.ndarray, mean: np.ndarray, coef: np.ndarray, cost: np.ndarray, out: np.ndarray) -> None:
+    """Add (column − mean)·coef·cost to each column's row of `out`."""
+    for column in range(len(coef)):
+        if coef[column] != 0.0:
+            for row in range(len(cost)):
+                out[column, row] += (columns[column, row] - mean[column]) * coef[column] * cost[row]

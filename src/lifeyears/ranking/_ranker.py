@@ -237,8 +237,8 @@ class BootstrappedRanker(BaseEstimator):
     def explain(self, X: Any) -> Explanation:
         """What each feature adds to each patient's years, and who it moves in and out of the top.
 
-        Trees are explained by LightGBM's Shapley values; the base model by what changes when a feature takes its
-        typical value, scaled to add up.
+        Trees are explained by LightGBM's Shapley values, linear hazards by their terms; the base model by what changes
+        when a feature takes its typical value, scaled to add up.
         """
         check_is_fitted(self)
         return explain(self, X, self._matrix(X))
@@ -265,7 +265,7 @@ class BootstrappedRanker(BaseEstimator):
             for fit in fits:
                 if hasattr(fit, "booster"):
                     return fit.booster
-                if hasattr(fit, "phases"):
+                if hasattr(fit, "phases") and hasattr(fit.phases[0], "booster"):
                     return fit.phases[0].booster
         raise AttributeError("this ranker has no trees (see report_)")
 
@@ -278,6 +278,8 @@ class BootstrappedRanker(BaseEstimator):
         if self.second_stage == "mlp" and self.members is None and self.preset == "default":
             given["members"] = ("base", "years")  # a network of years; hazards are the trees'
         settings = settings_of(self.preset, given)
+        if self.second_stage == "mlp" and set(settings.members) - {"base", "years"}:
+            raise ValueError(f'with second_stage="mlp" members may be "base" and "years"; got {settings.members!r}')
         if self.preset == "default" and self.min_child_samples is None:  # leaves of 100 rows leave small data no split
             settings = replace(settings, min_child_samples=max(5, min(settings.min_child_samples, n // 40)))
         return settings

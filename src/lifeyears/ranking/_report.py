@@ -19,6 +19,8 @@ class RankerReport:
         Of the base model and the members; their sum is near 1 if each is calibrated.
     rounds : dict of member to int
         Trees kept.
+    ridge : float or None
+        Of the linear hazards.
     kept_base : bool
         The base model is used as it is: too few events, or nothing was better on held-out rows (see `notes`).
     calibrated : bool
@@ -33,12 +35,15 @@ class RankerReport:
     kept_base: bool
     calibrated: bool
     notes: tuple[str, ...] = ()
+    ridge: float | None = None
 
     def __str__(self) -> str:
         parts = [f"{name} {weight:.2f}" for name, weight in self.weights.items()]
         lines = [f"weights: {', '.join(parts)}"]
         if self.rounds:
             lines.append("trees: " + ", ".join(f"{name} {many}" for name, many in self.rounds.items()))
+        if self.ridge is not None:
+            lines.append(f"ridge: {self.ridge:g}")
         if self.labels is not None:
             lines.append(repr(self.labels))
         if self.kept_base:

@@ -11,7 +11,7 @@ import numpy as np
 from ..models._partial_likelihood import RiskSets
 from ..models._proportional import Baseline
 from ..outcome import Outcome
-from ._phases import Stretch, in_years, years_of
+from ._phases import Stretch, costs_of, years_of
 from ._settings import Settings
 from ._shallow import shallow_trees
 
@@ -73,7 +73,14 @@ class HazardTrees:
     def explained(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Years; and what each column adds to them (n, p), and last what all rows share (Shapley values of hazards)."""
         sums, parts = zip(*(shared_out(phase.booster, self.rounds, X) for phase in self.phases), strict=True)
-        return in_years(self.phases, sums, parts)
+        years, typical, costs = costs_of(self.phases, sums, [part[:, -1] for part in parts])
+        total = parts[0]
+        for place, (part, cost) in enumerate(zip(parts, costs, strict=True)):
+            part *= cost[:, None]  # the parts are ours to use up
+            if place:
+                total += part
+        total[:, -1] = typical
+        return years, total
 
 
 def summed(booster: lightgbm.Booster, rounds: int, X: np.ndarray) -> np.ndarray:

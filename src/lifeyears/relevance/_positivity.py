@@ -29,7 +29,7 @@ class PositivityReport:
     tau, floor : float
         The horizon, and the chance of reaching it below which a row counts as out of reach.
     smallest_reach : float
-        min G(τ⁻|x).
+        min G(τ⁻|x); 0 if the follow-up of all rows ends, censored, before τ.
     share_out_of_reach : float
         Share of rows with G(τ⁻|x) below the floor, or of a group (by `by`) whose follow-up ends, censored, before τ;
         1 if that of all rows does, whatever the model says of what it never saw.
@@ -75,7 +75,7 @@ class PositivityReport:
             f"{self.share_out_of_reach:.1%} of the rows cannot be followed that long (chance below {self.floor:g}); "
             f"smallest chance {self.smallest_reach:.3g}."
         )
-        if self.longest_followup < self.tau and self.violated:
+        if self.longest_followup < self.tau and self.smallest_reach == 0:
             found = f"nobody was followed that long, the longest follow-up is {self.longest_followup:g}; {found}"
         lines = [
             f"Horizon {self.tau:g} is {state}: {found}",

@@ -25,8 +25,8 @@ def simulate(
     random_state: int | None = None,
     n_jobs: int | None = None,
     config: Any = None,
-    dask: str | None = None,
     progress: Callable[[str], object] = lambda message: None,
+    dask: str | None = None,
 ) -> Simulation:
     """Simulate a heart waiting list under several policies, and compare what they do.
 
@@ -50,10 +50,10 @@ def simulate(
         Replicates at once, each in a process of its own; None means all cores. It does not change the result.
     config : Config, World, dict or path, optional
         Rates and rules; what is given above goes before it.
-    dask : str, optional
-        Replicates on a Dask cluster: the scheduler's address (tcp://…), or local:2. It does not change the result.
     progress : callable
         Told in a few words what is being done.
+    dask : str, optional
+        Replicates on a Dask cluster: the scheduler's address (tcp://…), or local:2. It does not change the result.
 
     Returns
     -------

@@ -76,14 +76,14 @@ def steady_state(
     replicates: int | None = None,
     random_state: int | None = None,
     n_jobs: int | None = None,
-    dask: str | None = None,
     progress: Callable[[str], object] = lambda message: None,
+    dask: str | None = None,
 ) -> SteadyState:
     """Run the world under the US policy and put it beside the published figures of the US heart list.
 
     Parameters
     ----------
-    config, years, replicates, random_state, n_jobs, dask, progress
+    config, years, replicates, random_state, n_jobs, progress, dask
         As in `simulate`; without a configuration, 10 years and 8 replicates.
 
     Examples
@@ -95,7 +95,7 @@ def steady_state(
     chosen: Config = as_config(config)
     if replicates is None and config is None:
         replicates = 8
-    result = simulate(["us_status"], years, replicates, random_state, n_jobs, chosen, dask, progress)
+    result = simulate(["us_status"], years, replicates, random_state, n_jobs, chosen, progress, dask)
     measured = result.table.loc["us_status"]
     rows = []
     for figures, promised in ((FIGURES, True), (BESIDE, False)):
