@@ -27,7 +27,7 @@ class Baseline:
         """S(t|η) = exp(−H₀(t)·e^η), (n, m)."""
         hazard = np.append(0.0, self.hazard)[np.searchsorted(self.times, times, side="right")]
         survival = np.empty((len(eta), len(times)))
-        exp_minus_outer(_risk(eta), hazard, survival)
+        exp_minus_outer(risk_of(eta), hazard, survival)
         return survival
 
     def expected_life(self, eta: np.ndarray, tau: float) -> np.ndarray:
@@ -47,7 +47,7 @@ class Baseline:
         """∫₀^τ S and its derivative by η, −∫₀^τ S·H₀·e^η."""
         t = np.minimum(np.append(self.times, tau), tau)
         widths = np.diff(t)
-        risk = _risk(eta)
+        risk = risk_of(eta)
         life, slope = np.empty(len(eta)), np.empty(len(eta))
         for block in row_blocks(len(eta), len(widths)):
             grown = np.multiply.outer(risk[block], self.hazard)
@@ -131,5 +131,5 @@ class ProportionalHazards(SurvivalModel):
         return self._table(self._eta(X), self._baseline(), self.tau_)
 
 
-def _risk(eta: np.ndarray) -> np.ndarray:
+def risk_of(eta: np.ndarray) -> np.ndarray:
     return np.exp(np.clip(eta, -LARGEST_EXPONENT, LARGEST_EXPONENT))

@@ -11,7 +11,7 @@ import numba
 import numpy as np
 
 from ..models import Cox
-from ..models._proportional import Baseline, LifeTable
+from ..models._proportional import Baseline, LifeTable, risk_of
 from ..outcome import Outcome
 from ._explain import add_by_feature
 
@@ -32,8 +32,9 @@ class Stretch:
         return self.table(log_hazard, self.baseline, self.length)
 
     def survival(self, log_hazard: np.ndarray) -> np.ndarray:
-        """The chance to live to its end."""
-        return self.baseline.survival(log_hazard, np.array([self.length]))[:, 0]
+        """The chance to live to its end; all of the baseline's times lie before."""
+        whole = self.baseline.hazard[-1] if len(self.baseline.hazard) else 0.0
+        return np.exp(-whole * risk_of(log_hazard))
 
 
 @dataclass(frozen=True, eq=False)
