@@ -95,7 +95,8 @@ class BootstrappedRanker(BaseEstimator):
         Tables with categories or missing values are welcome: this makes the matrix.
     held_out_ : array or None
         What the ranker says, in years, of training rows that neither its members nor the calibration applied to them
-        had seen (NaN elsewhere), and `held_out_outcomes_`: the doubly robust outcomes beside them.
+        had seen (NaN elsewhere; only the number of trees and the ridge were chosen with them), and
+        `held_out_outcomes_`: the doubly robust outcomes beside them.
 
     Examples
     --------
