@@ -31,7 +31,8 @@ def test_fits_in_workers_are_the_fits_here(backend):
     work = (joblib.delayed(said)(model, X, y) for model in models())
     there = joblib.Parallel(n_jobs=2, backend=backend)(work)
     for model, found in zip(models(), there, strict=True):
-        np.testing.assert_array_equal(found, said(model, X, y))
+        # to the last bits, which older numpy lets depend on where an array lies in memory
+        np.testing.assert_allclose(found, said(model, X, y), rtol=1e-9)
 
 
 def test_models_through_its_files_say_the_same(tmp_path):
