@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 import lifeyears as ly
 from conftest import cohort
 from lifeyears.models import Cox, KaplanMeier, WeibullAFT
+from lifeyears.models._cox import ridge_path
 from lifeyears.models._partial_likelihood import PartialLikelihood, RiskSets
 
 NEW = pd.DataFrame({"age": [40.0, 65.0], "sex": [1.0, 0.0], "x": [-1.0, 0.5]})
@@ -371,3 +372,10 @@ def test_survival_functions_are_callables_as_in_scikit_survival(X, y):
 def test_score_is_the_c_index(X, y):
     cox = Cox().fit(X, y)
     assert cox.score(X, y) == ly.metrics.concordance_index(y, cox.predict(X))
+
+
+def test_a_ridge_path_ends_where_each_fit_ends_alone():
+    X, y = cohort(300, seed=9)
+    for model in ridge_path(X, y, (1000.0, 100.0, 1.0), tau=5.0, tol=1e-6):
+        alone = Cox(alpha=model.alpha, tau=5.0, tol=1e-6).fit(X, y)
+        np.testing.assert_allclose(model.coef_, alone.coef_, rtol=1e-6)

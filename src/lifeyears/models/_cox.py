@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -62,7 +63,7 @@ class Cox(ProportionalHazards):
     (True, True)
     """
 
-    _start: np.ndarray | None = None  # coefficients near which a further fit will end
+    _start: np.ndarray | None = None  # of `ridge_path`
 
     def __init__(
         self,
@@ -159,3 +160,13 @@ class Cox(ProportionalHazards):
             },
             index=[self._column(j) for j in range(len(self.coef_))],
         )
+
+
+def ridge_path(X: np.ndarray, y: Outcome, alphas: Sequence[float], tau: float, tol: float = 0.01) -> Iterator[Cox]:
+    """Cox models for one penalty after the other, from the strongest on, each started where the last one ended."""
+    near = None
+    for alpha in alphas:
+        model = Cox(alpha=alpha, tau=tau, tol=tol)
+        model._start = near
+        near = model.fit(X, y).coef_
+        yield model

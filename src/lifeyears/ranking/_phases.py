@@ -10,7 +10,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from ..models import Cox
+from ..models._cox import ridge_path
 from ..models._proportional import Baseline, LifeTable, risk_of
 from ..outcome import Outcome
 from ._explain import add_by_feature
@@ -95,14 +95,9 @@ def linear_hazards(X: np.ndarray, y: Outcome, edges: np.ndarray) -> list[LinearH
             for phases in made:
                 phases.append(LinearStretch.without_deaths(X.shape[1], float(stop - start)))
             continue
-        rows, near = Z if alive.all() else Z[alive], None
-        for place, ridge in enumerate(RIDGES):
-            cox = Cox(alpha=ridge, tau=float(stop - start), tol=0.01)
-            cox._start = near
-            near = cox.fit(rows, within).coef_
-            made[place].append(
-                LinearStretch(cox._baseline(), cox._table, cox.tau_, cox.mean_ * scale, cox.coef_ / scale)
-            )
+        path = ridge_path(Z if alive.all() else Z[alive], within, RIDGES, float(stop - start))
+        for phases, cox in zip(made, path, strict=True):
+            phases.append(LinearStretch(cox._baseline(), cox._table, cox.tau_, cox.mean_ * scale, cox.coef_ / scale))
     return [LinearHazards(tuple(phases), ridge) for phases, ridge in zip(made, RIDGES, strict=True)]
 
 
