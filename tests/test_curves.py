@@ -1,9 +1,11 @@
+import math
+
 import numpy as np
 import pytest
 from scipy.integrate import quad
 
 from lifeyears import Outcome, SurvivalCurves
-from lifeyears.curves import product_limit
+from lifeyears.curves import each_row_times, product_limit
 
 STEP = SurvivalCurves([1.0, 3.0, 4.0], [[0.8, 0.5, 0.1], [1.0, 0.5, 0.0]])
 LINE = SurvivalCurves([1.0, 3.0, 4.0], [[0.8, 0.5, 0.1], [1.0, 0.5, 0.0]], "linear")
@@ -158,3 +160,16 @@ def test_curves_can_be_plotted_and_described():
 def test_a_notebook_shows_curves_as_a_table_of_chances():
     shown = SurvivalCurves([2.0, 5.0], [[0.5, 0.0], [0.75, 0.25]])._repr_html_()
     assert [text for text in ("S(2)", "S(5)", ">0.500<", ">0.250<") if text not in shown] == []
+
+
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (3, 7), (4, 0), (403, 92), (5000, 13)])
+def test_a_row_has_the_same_sum_in_any_company(n, m):
+    rng = np.random.default_rng(n)
+    matrix, weights = rng.normal(size=(n, m)), rng.normal(size=m)
+    sums = each_row_times(matrix, weights)
+    size = np.abs(matrix) @ np.abs(weights)
+    for i in {0, n // 2, n - 1}:
+        assert sums[i] == pytest.approx(math.fsum(matrix[i] * weights), abs=1e-15 * m * size[i])
+        assert each_row_times(matrix[i : i + 1], weights)[0] == sums[i]
+    for laid in (np.asfortranarray(matrix), np.repeat(matrix, 2, axis=1)[:, ::2], matrix[::-1][::-1]):
+        np.testing.assert_array_equal(each_row_times(laid, weights), sums)

@@ -44,6 +44,15 @@ def test_predictions_are_the_same_to_the_bit(name, cohort, tmp_path):
     assert again.get_params()["tau"] == 10
 
 
+@pytest.mark.parametrize("name", ["km", "cox", "aft", "paper", "default"])
+def test_a_patient_has_the_same_years_in_any_company(name, cohort):
+    _, y, matrix = cohort
+    model = MODELS[name]().fit(matrix, y)
+    years = model.predict(matrix)
+    for rows in (slice(7, 8), slice(3, 398), slice(None, None, 3)):
+        np.testing.assert_array_equal(model.predict(matrix[rows]), years[rows])
+
+
 @pytest.mark.parametrize("kind", ["ranker", "by donor type"])
 def test_in_another_process(kind, cohort, tmp_path):
     X, y, _ = cohort

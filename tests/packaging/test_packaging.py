@@ -57,7 +57,7 @@ def test_the_suite_passes_where_it_is_installed(built, tmp_path, name, constrain
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     # each major release may deprecate what an older one needs: warnings are errors in the developers' environment only
     skipped = "--ignore=tests/docs"  # the pages are not in the package
-    out = run(python, "-m", "pytest", "-q", "-x", "-W", "default", skipped, "tests", cwd=tmp_path)
+    out = run(python, "-m", "pytest", "-q", "-W", "default", skipped, "tests", cwd=tmp_path)
     assert " passed" in out
 
 
@@ -75,7 +75,7 @@ def test_the_oldest_neighbours_work_with_it(built, tmp_path):
         (shutil.copytree if path.is_dir() else shutil.copy)(path, _made(tmp_path / "tests") / part)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     wanted = ("tests/neighbours", "tests/models/test_wrap.py")
-    out = run(python, "-m", "pytest", "-q", "-x", "-W", "default", *wanted, cwd=tmp_path)
+    out = run(python, "-m", "pytest", "-q", "-W", "default", *wanted, cwd=tmp_path)
     assert " passed" in out
 
 

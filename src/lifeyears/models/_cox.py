@@ -9,6 +9,7 @@ import numpy as np
 from scipy import stats
 from sklearn.utils.validation import check_is_fitted
 
+from ..curves import each_row_times
 from ..outcome import Outcome
 from ._base import column_scales, is_number, need_events
 from ._newton import Maximum, maximise, standard_errors, warn_not_converged
@@ -138,7 +139,7 @@ class Cox(ProportionalHazards):
         return str(j if names is None else names[j])
 
     def _eta(self, X: np.ndarray) -> np.ndarray:
-        return (X - self.mean_) @ self.coef_
+        return each_row_times(X - self.mean_, self.coef_)
 
     def summary(self) -> pd.DataFrame:
         """Coefficients with hazard ratios, standard errors, 95% intervals and p-values, one row a feature."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numba
 import numpy as np
 
-from ..curves import row_blocks
+from ..curves import each_row_times, row_blocks
 from ._base import SurvivalModel, thinned
 from ._exponential import exp_minus_outer
 
@@ -52,8 +52,8 @@ class Baseline:
         for block in row_blocks(len(eta), len(widths)):
             grown = np.multiply.outer(risk[block], self.hazard)
             survival = np.exp(-grown)
-            life[block] = t[0] + survival @ widths
-            slope[block] = -(np.multiply(survival, grown, out=grown) @ widths)
+            life[block] = t[0] + each_row_times(survival, widths)
+            slope[block] = -each_row_times(np.multiply(survival, grown, out=grown), widths)
         return life, slope
 
 

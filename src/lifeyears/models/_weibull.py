@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
+from ..curves import each_row_times
 from ..outcome import Outcome, _rows
 from ._base import MOST_GRID_POINTS, SurvivalModel, column_scales, need_events
 from ._newton import Maximum, maximise, warn_not_converged
@@ -130,7 +131,7 @@ class WeibullAFT(SurvivalModel):
         return start
 
     def _log_scale(self, X: np.ndarray) -> np.ndarray:
-        return X @ self.coef_ + self.intercept_  # log λ
+        return each_row_times(X, self.coef_) + self.intercept_  # log λ
 
     def _grid(self) -> tuple[np.ndarray, np.ndarray]:
         # Weibull curves bend most near 0: the squares of an even grid are dense there
