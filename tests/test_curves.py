@@ -5,7 +5,8 @@ import pytest
 from scipy.integrate import quad
 
 from lifeyears import Outcome, SurvivalCurves
-from lifeyears.curves import each_row_times, product_limit
+from lifeyears._kernels import each_row_times
+from lifeyears.curves import product_limit
 
 STEP = SurvivalCurves([1.0, 3.0, 4.0], [[0.8, 0.5, 0.1], [1.0, 0.5, 0.0]])
 LINE = SurvivalCurves([1.0, 3.0, 4.0], [[0.8, 0.5, 0.1], [1.0, 0.5, 0.0]], "linear")
@@ -94,9 +95,23 @@ def test_mean_life_after_by_hand():
     assert STEP.mean_life_after([2.0, 2.0], 5.0)[0] == pytest.approx(2 + 1 + 5 / 8 + 1 / 8)
 
 
-def test_large_requests_work_in_blocks(monkeypatch):
-    monkeypatch.setattr("lifeyears.curves.BLOCK_BYTES", 64)
-    assert STEP.mean_life_after([2.0, 2.0], 5.0)[0] == pytest.approx(2 + 1 + 5 / 8 + 1 / 8)
+@pytest.mark.parametrize("interpolation", ["step", "linear"])
+@pytest.mark.parametrize("first", [0.0, 0.3])
+def test_one_curve_shown_for_all_and_curves_of_each_own(interpolation, first):
+    rng = np.random.default_rng(0)
+    times = first + np.append(0.0, np.cumsum(rng.uniform(0.01, 1, 30)))
+    survival = 1 - np.sort(rng.uniform(0, 0.9, 31))
+    one = SurvivalCurves(times, np.broadcast_to(survival, (5, 31)), interpolation)
+    own = SurvivalCurves(times, np.asfortranarray(np.tile(survival, (5, 1))), interpolation)
+    a, tau = rng.uniform(0, 12, 5), 11.0
+    for left in (False, True):
+        np.testing.assert_array_equal(one.mean_life_after(a, tau, left), own.mean_life_after(a, tau, left))
+    fine = np.linspace(0, tau, 400_001)
+    S = one[0].at(0.5 * (fine[1:] + fine[:-1]))[0]
+    for i in range(5):
+        inside = np.clip(fine[1:] - np.maximum(fine[:-1], a[i]), 0, None)
+        expected = min(a[i] + (S * inside).sum() / one.at(a[i])[0], tau) if a[i] < tau else tau
+        assert one.mean_life_after(a, tau)[i] == pytest.approx(expected, abs=1e-4)
 
 
 @pytest.mark.parametrize(

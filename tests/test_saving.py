@@ -51,6 +51,8 @@ def test_a_patient_has_the_same_years_in_any_company(name, cohort):
     years = model.predict(matrix)
     for rows in (slice(7, 8), slice(3, 398), slice(None, None, 3)):
         np.testing.assert_array_equal(model.predict(matrix[rows]), years[rows])
+        alone = model.predict_curves(matrix[rows]).survival
+        np.testing.assert_array_equal(alone, model.predict_curves(matrix).survival[rows])
 
 
 @pytest.mark.parametrize("kind", ["ranker", "by donor type"])

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numba
 import numpy as np
 
 from .outcome import Outcome
@@ -108,6 +107,8 @@ class SurvivalCurves:
 
     def restricted_mean(self, tau: float) -> np.ndarray:
         """E[min(T*, τ)|x] = ∫₀^τ S(t|x) dt, exactly for the curves as they are interpolated."""
+        from ._kernels import each_row_times
+
         before_grid, weights = self._quadrature(_checked_horizon(tau))
         return before_grid + each_row_times(self.survival, weights)
 
@@ -128,32 +129,15 @@ class SurvivalCurves:
         """
         tau = _checked_horizon(tau)
         a = np.minimum(self._own_times(a), tau)
-        knots = self._knots(tau)
-        cell = np.clip(np.searchsorted(knots, a, side="right") - 1, 0, len(knots) - 2)
-        alive, total = self.at_own(a), self.restricted_mean(tau)
-        rest = np.empty(len(self))
-        for rows in row_blocks(len(self), 3 * len(knots)):
-            S, tails = self._tails(rows, knots)
-            here = np.arange(len(S)), cell[rows]
-            right = S[here] if self.interpolation == "step" else S[here[0], here[1] + 1]
-            rest[rows] = tails[here[0], here[1] + 1] + (knots[here[1] + 1] - a[rows]) * 0.5 * (alive[rows] + right)
-        return _conditional(a, rest, self.at_own(a, left=True) if left else alive, total, tau)
+        alive, rest = self.at_own(a, left=left), self._areas_after(a[:, None], tau)[:, 0]
+        return self._conditional(a, rest, alive, tau)
 
     def mean_life_after_each(self, times: Any, tau: float, left: bool = False) -> np.ndarray:
         """`mean_life_after` at common times for all subjects: (n, q)."""
         times, tau = checked_grid(times), _checked_horizon(tau)
-        a = np.minimum(times, tau)
-        knots = self._knots(tau)
-        cell = np.clip(np.searchsorted(knots, a, side="right") - 1, 0, len(knots) - 2)
-        life = np.empty((len(self), len(times)))
-        for rows in row_blocks(len(self), 3 * (len(knots) + len(times))):
-            S, tails = self._tails(rows, knots)
-            alive = self[rows].at(a)
-            right = S[:, cell] if self.interpolation == "step" else S[:, cell + 1]
-            rest = tails[:, cell + 1] + (knots[cell + 1] - a) * 0.5 * (alive + right)
-            alive = self[rows].at(a, left=True) if left else alive
-            life[rows] = _conditional(a, rest, alive, self[rows].restricted_mean(tau)[:, None], tau)
-        return life
+        a = np.broadcast_to(np.minimum(times, tau), (len(self), len(times)))
+        alive = self.at(a[0], left=left) if len(self) else np.empty(a.shape)
+        return self._conditional(a, self._areas_after(a, tau), alive, tau)
 
     def plot(self, rows: Any = None, ax: Any = None, **kwargs: Any) -> Any:
         """Draw the curves of some rows (the first ten, unless said otherwise) and return the axes."""
@@ -208,21 +192,25 @@ class SurvivalCurves:
         weights[:-1] -= tilt[1:]
         return float(widths[0] - tilt[0]), weights
 
-    def _knots(self, tau: float) -> np.ndarray:
-        """0, the grid's times below τ, and τ."""
-        inner = self.times[(self.times > 0) & (self.times < tau)]
-        return np.concatenate([[0.0], inner, [tau]])
+    def _areas_after(self, a: np.ndarray, tau: float) -> np.ndarray:
+        """∫ₐ^τ S of each row at its times a, (n, q), which rise along the row."""
+        from ._kernels import areas_after
 
-    def _tails(self, rows: slice, knots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """S at the knots, and ∫ S from each knot to the last, for some rows.
+        areas = np.empty(a.shape)
+        areas_after(self.times, self.survival, a, tau, self.interpolation == "linear", areas)
+        return areas
 
-        Added up from the end: late, where S is tiny, a difference of two areas from 0 would have no digits left.
-        """
-        S = self[rows].at(knots)
-        height = S[:, :-1] if self.interpolation == "step" else 0.5 * (S[:, :-1] + S[:, 1:])
-        tails = np.zeros(S.shape)
-        tails[:, :-1] = np.cumsum((height * np.diff(knots))[:, ::-1], axis=1)[:, ::-1]
-        return S, tails
+    def _conditional(self, a: np.ndarray, rest: np.ndarray, alive: np.ndarray, tau: float) -> np.ndarray:
+        """A + rest/alive; the restricted mean where nobody is left; τ from τ on."""
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            life = np.minimum(a + np.divide(rest, alive, out=rest), tau)
+        gone = ~(alive > 0)
+        if gone.any():
+            rows = np.flatnonzero(gone.reshape(len(self), -1).any(axis=1))
+            total = np.zeros(len(self))
+            total[rows] = self[rows].restricted_mean(tau)
+            life = np.where(gone, total.reshape(-1, *[1] * (a.ndim - 1)), life)
+        return np.where(a >= tau, tau, life)
 
 
 class StepFunction:
@@ -296,41 +284,6 @@ def row_blocks(n: int, m: int) -> Iterator[slice]:
     return (slice(start, min(start + size, n)) for start in range(0, n, size))
 
 
-def each_row_times(matrix: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """`matrix @ weights`, a row's sum always taken from left to right.
-
-    The last bit of a product by the linear algebra libraries depends on how many rows and threads there are. A
-    patient's years must not depend on who else is on the list, nor on the machine that loads the model.
-    """
-    out = np.zeros(len(matrix))
-    along = abs(matrix.strides[1]) < abs(matrix.strides[0])  # how the numbers lie together
-    (_along_rows if along else _down_columns)(matrix, np.ascontiguousarray(weights, dtype=float), out)
-    return out
-
-
-@numba.njit(cache=True, nogil=True)
-def _along_rows(matrix: np.ndarray, weights: np.ndarray, out: np.ndarray) -> None:
-    whole = len(matrix) - len(matrix) % 4
-    for i in range(0, whole, 4):  # four at a time: an addition does not wait for the one before
-        a = b = c = d = 0.0
-        for j in range(len(weights)):
-            a += matrix[i, j] * weights[j]
-            b += matrix[i + 1, j] * weights[j]
-            c += matrix[i + 2, j] * weights[j]
-            d += matrix[i + 3, j] * weights[j]
-        out[i], out[i + 1], out[i + 2], out[i + 3] = a, b, c, d
-    _down_columns(matrix[whole:], weights, out[whole:])
-
-
-@numba.njit(cache=True, nogil=True)
-def _down_columns(matrix: np.ndarray, weights: np.ndarray, out: np.ndarray) -> None:
-    for start in range(0, len(matrix), 2048):  # of `out`, so much stays in the cache
-        stop = min(start + 2048, len(matrix))
-        for j in range(len(weights)):
-            for i in range(start, stop):
-                out[i] += matrix[i, j] * weights[j]
-
-
 def checked_grid(times: Any) -> np.ndarray:
     """A grid of times as an array: finite, not negative, strictly increasing."""
     times = np.atleast_1d(np.asarray(times, dtype=float))
@@ -359,13 +312,6 @@ def _checked_survival(survival: np.ndarray) -> np.ndarray:
             "Rows are subjects, columns are times"
         )
     return smooth
-
-
-def _conditional(a: np.ndarray, rest: np.ndarray, alive: np.ndarray, total: np.ndarray, tau: float) -> np.ndarray:
-    """A + rest/alive; the restricted mean where nobody is left; τ from τ on."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        life = np.minimum(a + rest / alive, tau)
-    return np.where(a >= tau, tau, np.where(alive > 0, life, total))
 
 
 def _checked_times(t: Any) -> np.ndarray:

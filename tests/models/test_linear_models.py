@@ -82,16 +82,16 @@ def test_partial_likelihood_derivatives_equal_finite_differences(ties):
     likelihood = PartialLikelihood(X[sets.order], sets, np.array([0.1, 0.2, 0.3]))
     at, step = np.array([0.3, -0.2, 0.1]), 1e-5
     likelihood.value(at)
-    gradient, curvature = likelihood.derivatives(at)
+    gradient, curvature = likelihood.gradient(at), likelihood.curvature(at)
     for j in range(3):
         up, down = at.copy(), at.copy()
         up[j] += step
         down[j] -= step
         slope = (likelihood.value(up) - likelihood.value(down)) / (2 * step)
         likelihood.value(up)
-        above, _ = likelihood.derivatives(up)
+        above = likelihood.gradient(up)
         likelihood.value(down)
-        below, _ = likelihood.derivatives(down)
+        below = likelihood.gradient(down)
         assert gradient[j] == pytest.approx(slope, rel=1e-6)
         assert curvature[j] == pytest.approx(-(above - below) / (2 * step), rel=1e-5, abs=1e-6)
 

@@ -81,10 +81,12 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
                 )
         self.numeric_ = [name for name in table.columns if name not in self.categories_]
         values = self._numbers(table)
-        empty = np.isnan(values).all(axis=0)
+        missing = np.isnan(values)
+        empty = missing.all(axis=0)
         self.empty_ = [name for name, nothing in zip(self.numeric_, empty, strict=True) if nothing]
         known = np.where(empty, 0.0, values)  # an empty column carries nothing: all zero
-        self.median_ = np.nanmedian(known, axis=0) if values.size else np.zeros(values.shape[1])
+        median = np.nanmedian if missing.any() else np.median  # the same, several times faster
+        self.median_ = median(known, axis=0) if values.size else np.zeros(values.shape[1])
         self.mean_, self.scale_ = np.zeros(values.shape[1]), np.ones(values.shape[1])
         if self.scale:
             filled = np.where(np.isnan(known), self.median_, known)
@@ -102,7 +104,7 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         if self.scale:
             numeric = (numeric - self.mean_) / self.scale_
         indicators = [_indicators(table[name], name, seen) for name, seen in self.categories_.items()]
-        return np.concatenate([numeric, *indicators], axis=1)
+        return np.concatenate([numeric, *indicators], axis=1) if indicators else numeric
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the columns of the matrix: ``age``, ``sex_F``, ``sex_M``, …."""
@@ -132,6 +134,10 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         return table
 
     def _numbers(self, table: pd.DataFrame) -> np.ndarray:
+        if self.numeric_ == list(table.columns) and (table.dtypes == np.float64).all():
+            values = np.ascontiguousarray(table.to_numpy())
+            if np.isfinite(values).all():  # the usual matrix of numbers
+                return values
         columns = []
         for name in self.numeric_:
             try:

@@ -130,7 +130,7 @@ class SurvivalModel(BaseEstimator):
                     "lifeyears.data.TablePreprocessor() before the model (a scikit-learn Pipeline does it)"
                 ) from error
             raise
-        if np.abs(X).max(initial=0.0) > LARGEST_VALUE:
+        if max(X.max(initial=0.0), -X.min(initial=0.0)) > LARGEST_VALUE:
             raise ValueError(f"X holds values beyond {LARGEST_VALUE:g}: rescale the columns")
         return X
 

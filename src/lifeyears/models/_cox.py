@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 from sklearn.utils.validation import check_is_fitted
 
-from ..curves import each_row_times
+from .._kernels import each_row_times
 from ..outcome import Outcome
 from ._base import column_scales, is_number, need_events
 from ._newton import Maximum, maximise, standard_errors, warn_not_converged
@@ -89,12 +89,14 @@ class Cox(ProportionalHazards):
         self.mean_ = np.average(X, axis=0, weights=sample_weight)
         scale, constant = column_scales(X, self.mean_)
         sets = RiskSets.of(y, sample_weight, self.ties)
-        Z = (X[sets.order] - self.mean_) / scale
+        Z = X[sets.order]
+        Z -= self.mean_
+        Z /= scale
         Z[:, constant] = 0.0
         penalty = self.alpha / scale**2
         likelihood = PartialLikelihood(Z, sets, penalty)
         start = self._warm_start(Z, y[sets.order], sets.weight, scale)
-        found = maximise(likelihood.value, likelihood.derivatives, start, tol=self.tol, max_iter=self.max_iter)
+        found = maximise(likelihood, start, tol=self.tol, max_iter=self.max_iter)
 
         self.coef_ = found.parameters / scale
         self.standard_error_ = standard_errors(found.curvature) / scale
@@ -119,7 +121,7 @@ class Cox(ProportionalHazards):
             return np.zeros(Z.shape[1])
         likelihood = PartialLikelihood(Z[some], sets, self.alpha / every / scale**2)
         start = np.zeros(Z.shape[1])
-        return maximise(likelihood.value, likelihood.derivatives, start, tol=0.05, max_iter=10).parameters
+        return maximise(likelihood, start, tol=0.05, max_iter=10).parameters
 
     def _check_convergence(self, found: Maximum) -> None:
         runaway = found.runaways()

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
-Derivatives = tuple[np.ndarray, np.ndarray]
+SHRINKING = 0.5  # a step by an earlier curvature is taken while each is at most this share of the one before
+
+
+class Smooth(Protocol):
+    """A concave function; its derivatives are asked for right after its value at the same point, to share work."""
+
+    def value(self, at: np.ndarray) -> float: ...
+
+    def gradient(self, at: np.ndarray) -> np.ndarray: ...
+
+    def curvature(self, at: np.ndarray) -> np.ndarray:
+        """The negative Hessian."""
 
 
 @dataclass(frozen=True)
@@ -32,51 +43,52 @@ class Maximum:
         return np.flatnonzero(self.flatness < (1e-8 if self.converged else 1e-2))
 
 
-def maximise(
-    value: Callable[[np.ndarray], float],
-    derivatives: Callable[[np.ndarray], Derivatives],
-    start: np.ndarray,
-    *,
-    tol: float,
-    max_iter: int,
-) -> Maximum:
+def maximise(function: Smooth, start: np.ndarray, *, tol: float, max_iter: int) -> Maximum:
     """Climb to the maximum of a smooth function.
+
+    With hundreds of parameters the curvature costs ten times as much as value and gradient: it is kept for further
+    steps as long as they shrink fast, and made afresh for the last.
 
     Parameters
     ----------
-    value : callable
-        The function.
-    derivatives : callable
-        Its gradient and the negative of its Hessian. It is called right after `value` at the same point, so that
-        the two can share work.
+    function : Smooth
+        Value, gradient and curvature.
     start : array
         Where to begin.
     tol : float
-        The search ends with the Newton step whose largest element is below this. Newton's method squares the
-        error at each step, so the parameters are then good to about tol².
+        The search ends with the Newton step, by the curvature at its own point, whose largest element is below this.
+        Newton's method squares the error at each step, so the parameters are then good to about tol².
     max_iter : int
         Steps allowed.
     """
     if max_iter < 1:
         raise ValueError(f"max_iter must be at least 1; got {max_iter}")
-    here, height = start, value(start)
+    here, height = start, function.value(start)
     curvature = first = np.empty((0, 0))
-    converged, step_number = False, 0
+    converged, step_number, last = False, 0, 0.0
     while step_number < max_iter and not converged:
         step_number += 1
-        gradient, curvature = derivatives(here)
-        first = first if len(first) else curvature
-        step = _newton_step(gradient, curvature)
-        share, ahead = 1.0, value(here + step)
+        gradient = function.gradient(here)
+        step = _newton_step(gradient, curvature) if last else np.empty(0)
+        fresh = not tol <= np.abs(step).max(initial=0.0) <= SHRINKING * last
+        if fresh:
+            curvature = function.curvature(here)
+            first = first if len(first) else curvature
+            step = _newton_step(gradient, curvature)
+        share, ahead = 1.0, function.value(here + step)
         slack = 1e-12 * (1 + abs(height))  # rounding may hide the last, tiny rise
         while not ahead >= height - slack and share > 1e-10:
             share *= 0.5
-            ahead = value(here + share * step)
+            ahead = function.value(here + share * step)
         if not ahead >= height - slack:
+            if not fresh:
+                last, height = 0.0, function.value(here)
+                continue
             converged = bool(np.abs(step).max() < 1e-3)
             break
         here, height = here + share * step, ahead
-        converged = share == 1.0 and np.abs(step).max(initial=0.0) < tol
+        last = np.abs(step).max(initial=0.0) if share == 1.0 else 0.0
+        converged = fresh and share == 1.0 and last < tol
     flatness = _information(curvature) / _information(first)
     return Maximum(here, height, curvature, step_number, bool(converged), flatness)
 

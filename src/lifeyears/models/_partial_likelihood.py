@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numba
 import numpy as np
 
 from ..outcome import Outcome
@@ -91,52 +92,54 @@ class PartialLikelihood:
         value = beta @ self._event_sum - sets.term_weight @ log_denominator - 0.5 * self.penalty @ beta**2
         return float(value) if np.isfinite(value) else -np.inf
 
-    def derivatives(self, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Gradient and negative Hessian at the point where `value` was last called.
+    def gradient(self, beta: np.ndarray) -> np.ndarray:
+        """Of the value, at the point where it was last asked for."""
+        return self._event_sum - self._load() @ self.Z - self.penalty * beta
 
-        With μ the mean of Z in a risk set, the Hessian is Σ_terms [mean of z zᵀ − μ μᵀ]. The first sum is
-        Zᵀ diag(risk·A) Z, where A adds up weight/denominator over the terms a row is at risk in; the second needs
-        the running sums of risk·z, made block by block from the latest time to the earliest.
-        """
-        sets, Z = self.sets, self.Z
+    def _load(self) -> np.ndarray:
+        """risk·A of each row, where A adds up weight/denominator over the terms that the row is at risk in."""
+        sets = self.sets
         pull = sets.term_weight / self._denominator
         groups = len(sets.times)
         total = np.bincount(sets.term_group, pull, minlength=groups)
-        at_risk = np.append(0.0, np.cumsum(total))[sets.group]  # A for each row
+        at_risk = np.append(0.0, np.cumsum(total))[sets.group]
         tied = np.bincount(sets.term_group, pull * sets.term_share, minlength=groups)
         at_risk -= np.where(sets.event, tied[sets.group - 1], 0.0)
-        load = self._risk * np.maximum(at_risk, 0.0)
+        return self._risk * np.maximum(at_risk, 0.0)
 
-        gradient = self._event_sum - load @ Z - self.penalty * beta
+    def curvature(self, _: np.ndarray) -> np.ndarray:
+        """The negative Hessian at the point where `value` was last called.
+
+        With μ the mean of Z in a risk set, the Hessian is Σ_terms [mean of z zᵀ − μ μᵀ]. The first sum is
+        Zᵀ diag(risk·A) Z; the second needs the running sums of risk·z, made block by block from the latest time to
+        the earliest.
+        """
+        sets, Z, load = self.sets, self.Z, self._load()
         curvature = np.diag(self.penalty)
-        first_term = np.searchsorted(sets.term_group, np.arange(groups + 1))
-        behind = np.zeros(Z.shape[1])  # Σ risk·z of the rows after this block
+        first_term = np.searchsorted(sets.term_group, np.arange(len(sets.times) + 1))
+        behind = np.zeros(Z.shape[1])  # Σ risk·z of the rows after the block
         for rows in self._blocks():
             block = Z[rows]
             rooted = block * np.sqrt(load[rows])[:, None]
             curvature += rooted.T @ rooted
-            weighted = block * self._risk[rows][:, None]
             low, high = np.searchsorted(sets.start, (rows.start, rows.stop))  # the groups that start in here
-            if high > low:
-                sums = np.cumsum(weighted[::-1], axis=0)[::-1]
-                S1 = sums[sets.start[low:high] - rows.start] + behind
-                terms = slice(first_term[low], first_term[high])
-                group, share = sets.term_group[terms] - low, sets.term_share[terms]
-                means = S1[group]
-                if share.any():
-                    means -= share[:, None] * self._tied_sums(weighted, rows, low, high)[group]
-                means *= (np.sqrt(sets.term_weight[terms]) / self._denominator[terms])[:, None]
-                curvature -= means.T @ means
-                behind = behind + sums[0]
-            else:
-                behind = behind + weighted.sum(axis=0)
-        return gradient, curvature
+            S1 = np.empty((high - low, Z.shape[1]))
+            _sums_from(block, self._risk[rows], sets.start[low:high] - rows.start, behind, S1)
+            terms = slice(first_term[low], first_term[high])
+            group, share = sets.term_group[terms] - low, sets.term_share[terms]
+            means = S1[group]
+            if share.any():
+                means -= share[:, None] * self._tied_sums(rows, low, high)[group]
+            means *= (np.sqrt(sets.term_weight[terms]) / self._denominator[terms])[:, None]
+            curvature -= means.T @ means
+        return curvature
 
-    def _tied_sums(self, weighted: np.ndarray, rows: slice, low: int, high: int) -> np.ndarray:
+    def _tied_sums(self, rows: slice, low: int, high: int) -> np.ndarray:
         """Σ risk·z over the tied events of the groups low … high − 1, all of which lie within the block."""
         event = self.sets.event[rows]
         group = self.sets.group[rows][event] - 1
-        return np.add.reduceat(weighted[event], np.searchsorted(group, np.arange(low, high)), axis=0)
+        weighted = self.Z[rows][event] * self._risk[rows][event, None]
+        return np.add.reduceat(weighted, np.searchsorted(group, np.arange(low, high)), axis=0)
 
     def _blocks(self) -> list[slice]:
         """Blocks of about `BLOCK_ROWS` rows, latest first; tied rows are never cut apart."""
@@ -147,3 +150,16 @@ class PartialLikelihood:
             within = tied >= 0 and self.sets.end[tied] > wanted
             edges.append(min(int(self.sets.end[tied]) if within else wanted, len(self.Z)))
         return [slice(a, b) for a, b in zip(edges[-2::-1], edges[:0:-1], strict=True)]
+
+
+@numba.njit(cache=True, nogil=True)
+def _sums_from(Z: np.ndarray, risk: np.ndarray, start: np.ndarray, behind: np.ndarray, out: np.ndarray) -> None:
+    """Σ risk·z from each start on, in what is `behind` the block, too; what is behind the next is left in it."""
+    group = len(start) - 1
+    for i in range(len(Z) - 1, -1, -1):
+        for j in range(len(behind)):
+            behind[j] += risk[i] * Z[i, j]
+        if group >= 0 and start[group] == i:
+            for j in range(len(behind)):
+                out[group, j] = behind[j]
+            group -= 1

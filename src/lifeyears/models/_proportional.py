@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numba
 import numpy as np
 
-from ..curves import each_row_times, row_blocks
+from .._kernels import each_row_times
+from ..curves import row_blocks
 from ._base import SurvivalModel, thinned
 from ._exponential import exp_minus_outer
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-from ..curves import each_row_times
+from .._kernels import each_row_times
 from ..outcome import Outcome, _rows
 from ._base import MOST_GRID_POINTS, SurvivalModel, column_scales, need_events
+from ._exponential import exp_minus_outer
 from ._newton import Maximum, maximise, warn_not_converged
 
 WARM_START_ROWS = 20_000
@@ -69,17 +70,17 @@ class WeibullAFT(SurvivalModel):
 
         total = weight.sum()
         mean = weight @ X / total
+        Z = np.ones((len(X), X.shape[1] + 1))
+        features = np.subtract(X, mean, out=Z[:, :-1])
         # n − 1 below the line, as lifelines has it
-        spread = np.sqrt(weight @ (X - mean) ** 2 / max(total - 1, 1))
+        spread = np.sqrt(np.einsum("i,ij,ij->j", weight, features, features) / max(total - 1, 1))
         scale, constant = column_scales(X, mean, spread)
-        Z = np.empty((len(X), X.shape[1] + 1))
-        np.divide(X - mean, scale, out=Z[:, :-1])
-        Z[:, :-1][:, constant] = 0.0
-        Z[:, -1] = 1.0
+        features /= scale
+        features[:, constant] = 0.0
 
         likelihood = _Likelihood(Z, y, weight / total, self.penalizer)
         start = self._warm_start(Z, y, weight)
-        found = maximise(likelihood.value, likelihood.derivatives, start, tol=self.tol, max_iter=self.max_iter)
+        found = maximise(likelihood, start, tol=self.tol, max_iter=self.max_iter)
         self._check_convergence(found)
         self.coef_ = found.parameters[:-2] / scale
         self.intercept_ = float(found.parameters[-2] - mean @ self.coef_)
@@ -127,7 +128,7 @@ class WeibullAFT(SurvivalModel):
         if every and y[every // 2 :: every].n_events >= 10 * Z.shape[1]:
             some = slice(every // 2, None, every)
             likelihood = _Likelihood(Z[some], y[some], weight[some] / weight[some].sum(), self.penalizer)
-            start = maximise(likelihood.value, likelihood.derivatives, start, tol=0.05, max_iter=20).parameters
+            start = maximise(likelihood, start, tol=0.05, max_iter=20).parameters
         return start
 
     def _log_scale(self, X: np.ndarray) -> np.ndarray:
@@ -139,12 +140,17 @@ class WeibullAFT(SurvivalModel):
         return times, times
 
     def _survival(self, X: np.ndarray, times: np.ndarray) -> np.ndarray:
-        with np.errstate(divide="ignore", over="ignore"):
-            exponent = np.subtract.outer(-self._log_scale(X), -np.log(times))
-            exponent *= self.shape_
-            np.exp(exponent, out=exponent)
-            np.negative(exponent, out=exponent)
-            return np.exp(exponent, out=exponent)
+        log_scale = self._log_scale(X)
+        far = np.log(self.tau_)  # (t/λ)^ρ = (t/τ)^ρ·(τ/λ)^ρ
+        with np.errstate(divide="ignore", over="ignore", under="ignore"):
+            hazard = np.exp(self.shape_ * (np.log(times) - far))
+            risk = np.exp(self.shape_ * (far - log_scale))
+            if not (np.isfinite(hazard).all() and np.isfinite(risk).all()):  # a shape that ran away
+                exponent = self.shape_ * np.subtract.outer(-log_scale, -np.log(times))
+                return np.exp(-np.exp(exponent))
+        survival = np.empty((len(X), len(times)))
+        exp_minus_outer(risk, hazard, survival)
+        return survival
 
     def _expected(self, X: np.ndarray) -> np.ndarray:
         """∫₀^τ exp(−(t/λ)^ρ) dt = λ·Γ(1 + 1/ρ)·P(1/ρ, (τ/λ)^ρ), P the regularised incomplete gamma function."""
@@ -176,14 +182,19 @@ class _Likelihood:
         value = float(self.weight @ each) - self.penalty(theta)
         return value if np.isfinite(value) else -np.inf
 
-    def derivatives(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Gradient and negative Hessian where `value` was last called; ∂z/∂(xβ+b) = −ρ and ∂z/∂log ρ = z."""
-        Z, w, rho, z, hazard = self.Z, self.weight, self.rho, self.z, self.hazard
-        residual = w * (self.event - hazard)
-        gradient = np.append(-rho * (residual @ Z), w @ self.event + residual @ z)
+    # derivatives where `value` was last called: ∂z/∂(xβ+b) = −ρ and ∂z/∂log ρ = z
+
+    def gradient(self, theta: np.ndarray) -> np.ndarray:
+        residual = self.weight * (self.event - self.hazard)
+        gradient = np.append(-self.rho * (residual @ self.Z), self.weight @ self.event + residual @ self.z)
         gradient[:-2] -= self.penalizer * theta[:-2]
         gradient[-1] -= self.penalizer * theta[-1]
+        return gradient
 
+    def curvature(self, _: np.ndarray) -> np.ndarray:
+        """The negative Hessian."""
+        Z, w, rho, z, hazard = self.Z, self.weight, self.rho, self.z, self.hazard
+        residual = w * (self.event - hazard)
         p = Z.shape[1]
         curvature = np.zeros((p + 1, p + 1))
         root = rho * np.sqrt(w * hazard)
@@ -196,4 +207,4 @@ class _Likelihood:
         diagonal = np.arange(p + 1)
         diagonal = diagonal[diagonal != p - 1]  # the intercept is free
         curvature[diagonal, diagonal] += self.penalizer
-        return gradient, curvature
+        return curvature

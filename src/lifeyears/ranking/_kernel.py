@@ -1,9 +1,9 @@
-"""Gradients and Hessians of the ranking loss over query groups: the k² pairs of each, without a branch (section 5)."""
+"""Gradients and Hessians of the ranking loss over query groups: each pair once, without a branch (section 5)."""
 
 from __future__ import annotations
 
 import multiprocessing
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -11,7 +11,6 @@ import numpy as np
 
 def _pair_sums(
     scores: np.ndarray,
-    labels: np.ndarray,
     gains: np.ndarray,
     places: np.ndarray,
     ideals: np.ndarray,
@@ -24,68 +23,68 @@ def _pair_sums(
 
     L_rank = Σ_{i,j: y_i > y_j} ½·max(0, m − (f_i − f_j))²·|ΔNDCG_ij| within each group, where
     |ΔNDCG_ij| = |gain_i − gain_j|·|d(r_i) − d(r_j)|/IDCG over the whole group. Rows of a group lie side by side,
-    between `starts`; `places` are d(r_i) and `ideals` the groups' IDCG. A group whose ideal DCG is not positive has no
-    ranking loss.
+    between `starts`, by falling gain: who is before ought to be above, and pairs of equal gain weigh nothing. `places`
+    are d(r_i) and `ideals` the groups' IDCG. A group whose ideal DCG is not positive has no ranking loss.
     """
     for group in numba.prange(len(starts) - 1):
         start, stop = starts[group], starts[group + 1]
-        k = stop - start
-        f, y, gain, place = scores[start:stop], labels[start:stop], gains[start:stop], places[start:stop]
+        f, gain, place = scores[start:stop], gains[start:stop], places[start:stop]
+        push, bend = gradient[start:stop], hessian[start:stop]
         scale = scores.dtype.type(1.0 / ideals[group]) if ideals[group] > 0 else scores.dtype.type(0.0)
-        m, zero, one = scores.dtype.type(margin), scores.dtype.type(0), scores.dtype.type(1)
-        for i in range(k):
-            f_i, y_i, gain_i, place_i = f[i], y[i], gain[i], place[i]
-            slope, bend = zero, zero
-            for j in range(k):
-                order = (one if y[j] > y_i else zero) - (one if y_i > y[j] else zero)  # +1: j ought to be above i
-                hinge = max(zero, m - order * (f[j] - f_i))
-                weight = abs(order) * abs(gain[j] - gain_i) * abs(place[j] - place_i)
-                slope += order * hinge * weight
-                bend += weight if hinge > zero else zero
-            gradient[start + i] = slope * scale
-            hessian[start + i] = bend * scale
+        m, zero = scores.dtype.type(margin), scores.dtype.type(0)
+        for i in range(stop - start):
+            f_i, gain_i, place_i = f[i] + m, gain[i], place[i]
+            up, curve = zero, zero
+            for j in range(i):
+                hinge = max(zero, f_i - f[j])
+                weight = (gain[j] - gain_i) * abs(place[j] - place_i)
+                pull = hinge * weight
+                felt = weight if hinge > zero else zero
+                up += pull
+                curve += felt
+                push[j] -= pull
+                bend[j] += felt
+            push[i], bend[i] = up, curve
+        for i in range(stop - start):
+            push[i] *= scale
+            bend[i] *= scale
 
 
 def _pair_loss(
     scores: np.ndarray,
-    labels: np.ndarray,
     gains: np.ndarray,
     places: np.ndarray,
     ideals: np.ndarray,
     starts: np.ndarray,
     margin: float,
 ) -> float:
-    """L_rank itself, summed over the groups."""
+    """L_rank itself, summed over the groups; rows as for `_pair_sums`."""
     total = 0.0
     for group in range(len(starts) - 1):
         if not ideals[group] > 0:
             continue
         start, stop = starts[group], starts[group + 1]
-        k = stop - start
-        f, y, gain, place = scores[start:stop], labels[start:stop], gains[start:stop], places[start:stop]
+        f, gain, place = scores[start:stop], gains[start:stop], places[start:stop]
         loss = 0.0
-        for i in range(k):
-            for j in range(k):
-                hinge = max(0.0, margin - (f[i] - f[j]))
-                weight = abs(gain[i] - gain[j]) * abs(place[i] - place[j])
-                loss += 0.5 * hinge * hinge * weight if y[i] > y[j] else 0.0
+        for i in range(stop - start):
+            f_i, gain_i, place_i = f[i] + margin, gain[i], place[i]
+            for j in range(i):
+                hinge = max(0.0, f_i - f[j])
+                loss += 0.5 * hinge * hinge * (gain[j] - gain_i) * abs(place[j] - place_i)
         total += loss / ideals[group]
     return total
 
 
 @numba.njit(cache=True)
-def _deal(order: np.ndarray, starts: np.ndarray, discounts: np.ndarray) -> np.ndarray:
-    """d(rank within its group) of each row: taken in falling order, each gets the next place of its group."""
-    group_of = np.empty(len(order), dtype=np.int64)
-    for group in range(len(starts) - 1):
-        group_of[starts[group] : starts[group + 1]] = group
-    taken = np.zeros(len(starts) - 1, dtype=np.int64)
-    places = np.empty(len(order), dtype=discounts.dtype)
-    for row in order:
+def _deal(rows: np.ndarray, group_of: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """The rows group by group and, within each, as they come."""
+    free = starts[:-1].copy()
+    dealt = np.empty_like(rows)
+    for row in rows:
         group = group_of[row]
-        places[row] = discounts[taken[group]]
-        taken[group] += 1
-    return places
+        dealt[free[group]] = row
+        free[group] += 1
+    return dealt
 
 
 def falling(values: np.ndarray) -> np.ndarray:
@@ -103,18 +102,38 @@ def falling(values: np.ndarray) -> np.ndarray:
     return (keys & np.uint64(0xFFFFFFFF)).astype(np.int64)
 
 
-def places_and_ideals(
+class Arranged(NamedTuple):
+    """Rows group by group, by falling gain: which they are, their scores, gains and d(rank); the groups' ideal DCG."""
+
+    rows: np.ndarray
+    scores: np.ndarray
+    gains: np.ndarray
+    places: np.ndarray
+    ideals: np.ndarray
+
+
+def arranged(
     scores: np.ndarray,
     gains: np.ndarray,
+    order: np.ndarray,
     starts: np.ndarray,
     discounts: np.ndarray,
     falling_gains: np.ndarray | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """d(r_i) of each row within its group, and the groups' ideal DCG."""
-    discounts = discounts.astype(scores.dtype)
-    places = _deal(falling(scores), starts, discounts)
-    best = _deal(falling(gains) if falling_gains is None else falling_gains, starts, discounts)
-    return places, np.add.reduceat(gains.astype(float) * best, starts[:-1])
+) -> Arranged:
+    """Cut `order` at `starts` into groups; rank each by score (of equal ones, who comes first), and sort it by gain.
+
+    Who has all rows sorted by gain already says so (`falling_gains`).
+    """
+    sizes = np.diff(starts)
+    group_of = np.empty(len(order), dtype=np.int64)
+    group_of[order] = np.repeat(np.arange(len(sizes)), sizes)
+    discount = discounts.astype(scores.dtype)[np.arange(len(order)) - np.repeat(starts[:-1], sizes)]
+    places = np.empty_like(discount)
+    places[_deal(order[falling(scores[order])], group_of, starts)] = discount
+    rows = _deal(falling(gains) if falling_gains is None else falling_gains, group_of, starts)
+    gains = gains[rows]
+    ideals = np.add.reduceat(gains.astype(float) * discount, starts[:-1])
+    return Arranged(rows, scores[rows], gains, places[rows], ideals)
 
 
 _options: dict[str, Any] = {"nogil": True, "fastmath": {"reassoc", "contract", "nsz", "arcp"}, "cache": True}
@@ -123,24 +142,13 @@ _loss = numba.njit(**_options)(_pair_loss)
 _all_threads = numba.njit(parallel=True, **_options)(_pair_sums)
 
 
-def pair_sums(
-    scores: np.ndarray,
-    labels: np.ndarray,
-    gains: np.ndarray,
-    starts: np.ndarray,
-    discounts: np.ndarray,
-    margin: float,
-    threads: int = 1,
-    falling_gains: np.ndarray | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Gradient and Hessian of the ranking loss, in the precision of the scores; the same for any number of threads.
+def pair_sums(by_gain: Arranged, starts: np.ndarray, margin: float, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Gradient and Hessian of the ranking loss by the arranged rows' scores; the same for any number of threads.
 
-    A group is summed by one thread, in one order. A worker process uses one thread, whatever is asked for. Who has
-    the rows sorted by gain already says so (`falling_gains`).
+    A group is summed by one thread, in one order. A worker process uses one thread, whatever is asked for.
     """
-    gradient, hessian = np.empty_like(scores), np.empty_like(scores)
-    places, ideals = places_and_ideals(scores, gains, starts, discounts, falling_gains)
-    arguments = (scores, labels, gains, places, ideals, starts, margin, gradient, hessian)
+    gradient, hessian = np.empty_like(by_gain.scores), np.empty_like(by_gain.scores)
+    arguments = (*by_gain[1:], starts, margin, gradient, hessian)
     threads = available_threads(threads)
     if threads == 1:
         _one_thread(*arguments)
@@ -154,12 +162,9 @@ def pair_sums(
     return gradient, hessian
 
 
-def pair_loss(
-    scores: np.ndarray, labels: np.ndarray, gains: np.ndarray, starts: np.ndarray, discounts: np.ndarray, margin: float
-) -> float:
+def pair_loss(by_gain: Arranged, starts: np.ndarray, margin: float) -> float:
     """L_rank, summed over the groups."""
-    places, ideals = places_and_ideals(scores, gains, starts, discounts)
-    return float(_loss(scores, labels, gains, places, ideals, starts, margin))
+    return float(_loss(*by_gain[1:], starts, margin))
 
 
 def available_threads(wanted: int | None) -> int:

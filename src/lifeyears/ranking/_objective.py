@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..metrics._gain import discounts
-from ._kernel import falling, pair_loss, pair_sums
+from ._kernel import arranged, falling, pair_loss, pair_sums
 
 
 class HybridObjective:
@@ -26,7 +26,7 @@ class HybridObjective:
     group_size : int
     random_state : int or Generator
     gains : array, optional
-        What stands in ``|ΔNDCG|`` in place of the labels (labels clipped to [0, τ]).
+        What stands in ``|ΔNDCG|`` in place of the labels, in their order (labels clipped to [0, τ]).
     threads : int
     weights : array, optional
         How many rows a row stands for; it multiplies the row's gradient and Hessian.
@@ -48,14 +48,13 @@ class HybridObjective:
     ) -> None:
         self.labels = np.asarray(labels, dtype=np.float64)
         self.gains: np.ndarray = (self.labels if gains is None else np.asarray(gains)).astype(precision)
-        self.order_by: np.ndarray = self.labels.astype(precision)
         self.alpha, self.margin, self.threads, self.weights = alpha, margin, threads, weights
         self.rng = np.random.default_rng(random_state)
         self.starts = group_starts(len(labels), group_size)
         self.discounts = discounts(int(np.diff(self.starts).max()))
-        self.falling_gains = falling(self.gains)  # for every round: only the places of the rows change
+        self.falling_gains = falling(self.gains)  # for every round
         sizes = np.diff(self.starts)
-        self.bend = np.repeat(2 * alpha / sizes, sizes)  # of the squared error, at each place
+        self.bend = np.repeat(2 * alpha / sizes, sizes)  # of the squared error, group by group
 
     def __call__(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Gradient and Hessian at these scores, over freshly drawn groups."""
@@ -67,16 +66,18 @@ class HybridObjective:
 
     def grouped(self, scores: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The same over given groups: the rows in `order`, cut at `starts`."""
-        place = np.empty(len(order), dtype=np.int64)
-        place[order] = np.arange(len(order))
-        gradient, hessian = self.bend[place] * (scores - self.labels), self.bend[place]
-        if self.alpha < 1:
+        miss = scores - self.labels
+        if self.alpha == 1:
+            rows, slope, bend = order, self.bend * miss[order], self.bend
+        else:
             near = (scores - scores.mean()).astype(self.gains.dtype)  # differences count: keep the digits for them
-            labels, gains, falling_gains = self.order_by[order], self.gains[order], place[self.falling_gains]
-            shape = self.starts, self.discounts, self.margin, self.threads
-            slope, bend = pair_sums(near[order], labels, gains, *shape, falling_gains)
-            gradient += (1 - self.alpha) * slope[place]
-            hessian += (1 - self.alpha) * bend[place]
+            by_gain = arranged(near, self.gains, order, self.starts, self.discounts, self.falling_gains)
+            push, curve = pair_sums(by_gain, self.starts, self.margin, self.threads)
+            rows = by_gain.rows
+            slope = self.bend * miss[rows] + (1 - self.alpha) * push
+            bend = self.bend + (1 - self.alpha) * curve
+        gradient, hessian = np.empty(len(rows)), np.empty(len(rows))
+        gradient[rows], hessian[rows] = slope, bend
         return gradient, hessian
 
 
@@ -93,19 +94,21 @@ class HybridLoss:
         gains: np.ndarray | None = None,
     ) -> None:
         self.order = np.random.default_rng(random_state).permutation(len(labels))
-        self.labels = np.asarray(labels, dtype=float)[self.order]
-        self.gains = self.labels if gains is None else np.asarray(gains, dtype=float)[self.order]
+        self.labels = np.asarray(labels, dtype=float)
+        self.gains = self.labels if gains is None else np.asarray(gains, dtype=float)
         self.alpha, self.margin = alpha, margin
         self.starts = group_starts(len(labels), group_size)
         self.discounts = discounts(int(np.diff(self.starts).max()))
+        self.falling_gains = falling(self.gains)
 
     def __call__(self, scores: np.ndarray) -> float:
         """Mean over the groups of α·MSE + (1 − α)·rank."""
-        scores = np.asarray(scores, dtype=float)[self.order]
-        squares = np.add.reduceat((scores - self.labels) ** 2, self.starts[:-1]) / np.diff(self.starts)
+        scores = np.asarray(scores, dtype=float)
+        squares = np.add.reduceat(((scores - self.labels) ** 2)[self.order], self.starts[:-1]) / np.diff(self.starts)
         rank = 0.0
         if self.alpha < 1:
-            rank = pair_loss(scores, self.labels, self.gains, self.starts, self.discounts, self.margin)
+            by_gain = arranged(scores, self.gains, self.order, self.starts, self.discounts, self.falling_gains)
+            rank = pair_loss(by_gain, self.starts, self.margin)
         return float((self.alpha * squares.sum() + (1 - self.alpha) * rank) / (len(self.starts) - 1))
 
 

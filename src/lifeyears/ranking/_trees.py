@@ -183,9 +183,10 @@ def _parameters(settings: Settings, seed: int, threads: int) -> dict[str, Any]:
         "feature_pre_filter": False,
         "seed": seed,
         "deterministic": True,  # the same trees for any number of threads
-        # the same trees either way: by columns is faster for a few leaves on sampled columns, by rows for many leaves
+        # the same trees either way: by columns is faster for a few leaves on sampled columns, by rows for many leaves;
+        # where many columns are indicators, dense ones are a fifth faster by columns, sparse ones a tenth by rows
         "force_col_wise" if settings.num_leaves <= FEW_LEAVES else "force_row_wise": True,
-        "is_enable_sparse": False,  # a fifth faster by columns where many are indicators
+        "is_enable_sparse": settings.num_leaves > FEW_LEAVES,
         "num_threads": threads,
         "verbosity": -1,
     }

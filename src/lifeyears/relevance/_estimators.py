@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ..curves import SurvivalCurves
 from ..models import Cox, KaplanMeier, wrap
@@ -214,6 +216,22 @@ class ExpectedYears(RelevanceEstimator):
         self.survival = survival
         self.tau = tau
         self.tail = tail
+
+    def estimate(self, X: Any, y: Any) -> Relevance:
+        """Relevance of each row of (X, y); the model is asked for the censored ones only.
+
+        Rows the model was fitted on are estimated too optimistically; `cross_fit` avoids that.
+        """
+        y = as_outcome(y)
+        if self.tau is None or isinstance(self.survival, SurvivalCurves) or len(y) != _num_samples(X):
+            return super().estimate(X, y)
+        seen = y.restrict(self.tau)
+        asked = np.flatnonzero(~seen.event)
+        asked = asked if len(asked) else np.arange(1)
+        found = super().estimate(_safe_indexing(X, asked), y[asked])
+        values = seen.time.copy()
+        values[asked] = found.values
+        return replace(found, values=values, diagnostics=replace(found.diagnostics, n=len(y)))
 
 
 class IPCW(RelevanceEstimator):
