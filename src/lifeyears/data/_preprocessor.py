@@ -84,7 +84,7 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         missing = np.isnan(values)
         empty = missing.all(axis=0)
         self.empty_ = [name for name, nothing in zip(self.numeric_, empty, strict=True) if nothing]
-        known = np.where(empty, 0.0, values)  # an empty column carries nothing: all zero
+        known = np.where(empty, 0.0, values) if empty.any() else values  # an empty column carries nothing: all zero
         median = np.nanmedian if missing.any() else np.median  # the same, several times faster
         self.median_ = median(known, axis=0) if values.size else np.zeros(values.shape[1])
         self.mean_, self.scale_ = np.zeros(values.shape[1]), np.ones(values.shape[1])
@@ -122,7 +122,7 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         table = as_pandas(X)
         if table is None:  # an array: scikit-learn's checks apply, but missing values are welcome
             X = validate_data(self, X, dtype=None, ensure_all_finite=False, reset=reset)
-            table = pd.DataFrame(X).infer_objects()
+            table = pd.DataFrame(X) if X.dtype != object else pd.DataFrame(X).infer_objects()
             table.columns = getattr(self, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])])
             return table
         validate_data(self, X if isinstance(X, pd.DataFrame) else table, skip_check_array=True, reset=reset)
