@@ -189,6 +189,17 @@ def test_a_horizon_beyond_all_follow_up_is_out_of_reach_whatever_the_model_says(
     assert check_positivity(model, X, died, tau=5.0).smallest_reach > 0
 
 
+@pytest.mark.parametrize("model", [Cox(), KaplanMeier(), WeibullAFT()])
+@pytest.mark.filterwarnings("ignore:the horizon 50 lies beyond")
+def test_estimators_do_not_trust_a_model_beyond_all_follow_up(model):
+    X, y = cohort(400)
+    y = ly.Outcome(np.minimum(y.time, 3.0), y.event & (y.time < 3.0))
+    for estimator in (IPCW, DoublyRobust):
+        kwargs = {"censoring": model, "tau": 50.0, "on_violation": "raise"}
+        with pytest.raises(PositivityError, match=r"100.0% of the rows|nobody can be"):
+            estimator(**kwargs).fit(X, y).estimate(X, y)
+
+
 def test_weights_are_described_by_hand():
     # deaths at 1 and 3, a censoring at 2: weights 1 and 2 (G(3⁻) = 1/2) and those followed to τ
     y = ly.Outcome([1.0, 2.0, 3.0], [True, False, True])

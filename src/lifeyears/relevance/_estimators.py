@@ -42,8 +42,8 @@ class RelevanceEstimator(BaseEstimator):
                 continue
             setattr(self, f"{role}_model_", self._fitted(role, model, X, y))
         self.longest_ = float(y.time.max())
-        open_ended = not y.event[np.argmax(y.time)]
-        if self.tau is not None and self.tau > self.longest_ and open_ended:
+        self.ends_early_ = self.tau is not None and self.tau > self.longest_ and not y.event[np.argmax(y.time)]
+        if self.ends_early_:
             warnings.warn(
                 f"the horizon {self.tau:g} lies beyond the longest follow-up, {self.longest_:g}: what happens in "
                 "between is not in the data, and curves are taken to stay level there",
@@ -158,7 +158,9 @@ class RelevanceEstimator(BaseEstimator):
             raise ValueError(f'on_violation must be "warn", "raise" or "clip"; got {policy!r}')
         if not 0 < floor < 1:
             raise ValueError(f"floor must lie between 0 and 1; got {floor!r}")
-        out_of_reach = float((censoring.at(tau, left=True) < floor).mean())
+        # whatever a model says of times that nobody was followed to, nobody is
+        nobody = getattr(self, "ends_early_", False) and hasattr(self, "censoring_model_")
+        out_of_reach = 1.0 if nobody else float((censoring.at(tau, left=True) < floor).mean())
         small = int((reached[weighted] < floor).sum())
         used = np.maximum(reached, floor if policy == "clip" else 0.0)[weighted]
         weights = 1 / used[used > 0]
