@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.integrate import quad
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import lifeyears as ly
@@ -379,3 +380,34 @@ def test_a_ridge_path_ends_where_each_fit_ends_alone():
     for model in ridge_path(X, y, (1000.0, 100.0, 1.0), tau=5.0, tol=1e-6):
         alone = Cox(alpha=model.alpha, tau=5.0, tol=1e-6).fit(X, y)
         np.testing.assert_allclose(model.coef_, alone.coef_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("model", [Cox(), WeibullAFT(), Cox(ties="efron")])
+def test_steps_by_an_earlier_curvature_change_nothing_but_the_time(monkeypatch, model):
+    X, y = cohort(600)
+    quick = clone(model).fit(X, y)
+    monkeypatch.setattr("lifeyears.models._newton.SHRINKING", 0.0)  # Newton's method as the books have it
+    plain = clone(model).fit(X, y)
+    assert quick.coef_ == pytest.approx(plain.coef_, rel=1e-8, abs=1e-9)
+    assert quick.n_iter_ <= plain.n_iter_
+    if isinstance(model, Cox):
+        assert quick.standard_error_ == pytest.approx(plain.standard_error_, rel=1e-4)
+
+
+@pytest.mark.parametrize("model", [Cox(tol=0.0, max_iter=8), WeibullAFT(tol=0.0, max_iter=12)])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_tolerance_that_cannot_be_reached_harms_nothing(model):
+    X, y = cohort(200)
+    exact = clone(model).set_params(tol=1e-6, max_iter=100).fit(X, y)
+    assert model.fit(X, y).coef_ == pytest.approx(exact.coef_, rel=1e-6)
+
+
+def test_weibull_curves_do_not_depend_on_a_patient_like_no_other():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    life, end = rng.weibull(3, 300) * np.exp(X @ [0.5, -0.3]), rng.exponential(2, 300)
+    model = WeibullAFT().fit(X, (life <= end, np.minimum(life, end)))
+    among = model.predict_curves(np.vstack([X, [[-3000.0, 0.0]], [[3000.0, 0.0]]])).survival
+    np.testing.assert_array_equal(among[:-2], model.predict_curves(X).survival)
+    assert among[-2, 1:].tolist() == [0.0] * (among.shape[1] - 1)
+    assert among[-1].tolist() == [1.0] * among.shape[1]

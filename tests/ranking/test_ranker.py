@@ -45,6 +45,20 @@ def test_fitted_together_they_are_what_each_is_alone(cohort, paper):
     np.testing.assert_array_equal(fitted[3].predict(d.X), alone.predict(d.X))
 
 
+def test_rankers_fitted_together_keep_their_own_model_of_censoring(cohort):
+    d, _ = cohort
+    make = [
+        lambda censoring=c: ly.BootstrappedRanker(
+            ly.models.KaplanMeier(), tau=15, censoring=censoring, preset="paper", **SMALL
+        )
+        for c in (None, ly.models.KaplanMeier(), ly.models.Cox(alpha=1.0))
+    ]
+    together = [ranker.predict(d.X) for ranker in ly.ranking.fit_together([each() for each in make], d.X, d.y)]
+    for each, said in zip(make, together, strict=True):
+        np.testing.assert_array_equal(said, each().fit(d.X, d.y).predict(d.X))
+    assert len({tuple(said) for said in together}) == 3
+
+
 def test_paper_preset_is_table_a1():
     paper = PRESETS["paper"]
     assert (paper.alpha, paper.margin, paper.group_size) == (0.3, 1.0, 256)

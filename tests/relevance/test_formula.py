@@ -244,3 +244,27 @@ def test_mean_of_dr_with_km_is_the_mean_of_km():
     for estimator in (ExpectedYears(KaplanMeier(), tau=6), IPCW(tau=6), DoublyRobust(KaplanMeier(), tau=6)):
         mean = estimator.fit(X, y).estimate(X, y).values.mean()
         assert mean == pytest.approx(KaplanMeier(tau=6).fit(X, y).predict(X[:1])[0], abs=2e-3)
+
+
+def test_expected_years_ask_the_model_for_the_censored_only():
+    X, y = cohort(60)
+    model = Cox(tau=3.0).fit(X, y)
+    asked = []
+
+    class Watched(Cox):
+        def predict_curves(self, X, times=None):
+            asked.append(len(X))
+            return super().predict_curves(X, times)
+
+    watched = Watched(tau=3.0).fit(X, y)
+    found = ExpectedYears(watched, tau=3.0).estimate(X, y)
+    everybody = ExpectedYears(model.predict_curves(X), tau=3.0).estimate(X, y)
+    np.testing.assert_array_equal(found.values, everybody.values)
+    assert found.diagnostics == everybody.diagnostics
+    assert asked == [found.diagnostics.n_censored]
+    known = model.predict_curves(X)
+    np.testing.assert_array_equal(
+        ExpectedYears(ly.models.wrap(lambda X: known), tau=3.0).estimate(X, y).values, found.values
+    )
+    seen = ly.Outcome(y.time, np.ones(60, dtype=bool))
+    assert ExpectedYears(watched, tau=3.0).estimate(X, seen).values == pytest.approx(np.minimum(y.time, 3.0))

@@ -200,6 +200,18 @@ def test_estimators_do_not_trust_a_model_beyond_all_follow_up(model):
             estimator(**kwargs).fit(X, y).estimate(X, y)
 
 
+def test_a_tie_at_the_end_is_read_the_same_in_any_order():
+    X, y = cohort(300)
+    time, event = y.time.copy(), y.event.copy()
+    last, before = np.argsort(time)[[-1, -2]]
+    time[before] = time[last]
+    for first in (True, False):
+        event[[last, before]] = first, not first
+        with pytest.warns(UserWarning, match="lies beyond the longest follow-up"):
+            fitted = IPCW(Cox(alpha=1e3), tau=float(time[last] + 1), on_violation="clip").fit(X, (event, time))
+        assert fitted.estimate(X, (event, time)).diagnostics.share_out_of_reach == 1
+
+
 def test_weights_are_described_by_hand():
     # deaths at 1 and 3, a censoring at 2: weights 1 and 2 (G(3⁻) = 1/2) and those followed to τ
     y = ly.Outcome([1.0, 2.0, 3.0], [True, False, True])

@@ -59,7 +59,7 @@ def maximise(function: Smooth, start: np.ndarray, *, tol: float, max_iter: int) 
         The search ends with the Newton step, by the curvature at its own point, whose largest element is below this.
         Newton's method squares the error at each step, so the parameters are then good to about tol².
     max_iter : int
-        Steps allowed.
+        Steps allowed, those by an earlier curvature not counted.
     """
     if max_iter < 1:
         raise ValueError(f"max_iter must be at least 1; got {max_iter}")
@@ -67,11 +67,11 @@ def maximise(function: Smooth, start: np.ndarray, *, tol: float, max_iter: int) 
     curvature = first = np.empty((0, 0))
     converged, step_number, last = False, 0, 0.0
     while step_number < max_iter and not converged:
-        step_number += 1
         gradient = function.gradient(here)
         step = _newton_step(gradient, curvature) if last else np.empty(0)
-        fresh = not tol <= np.abs(step).max(initial=0.0) <= SHRINKING * last
+        fresh = not last or not tol <= np.abs(step).max(initial=0.0) <= SHRINKING * last
         if fresh:
+            step_number += 1
             curvature = function.curvature(here)
             first = first if len(first) else curvature
             step = _newton_step(gradient, curvature)

@@ -145,11 +145,12 @@ class WeibullAFT(SurvivalModel):
         with np.errstate(divide="ignore", over="ignore", under="ignore"):
             hazard = np.exp(self.shape_ * (np.log(times) - far))
             risk = np.exp(self.shape_ * (far - log_scale))
-            if not (np.isfinite(hazard).all() and np.isfinite(risk).all()):  # a shape that ran away
-                exponent = self.shape_ * np.subtract.outer(-log_scale, -np.log(times))
-                return np.exp(-np.exp(exponent))
-        survival = np.empty((len(X), len(times)))
-        exp_minus_outer(risk, hazard, survival)
+            survival = np.empty((len(X), len(times)))
+            exp_minus_outer(risk, hazard, survival)
+            far_out = ~np.isfinite(risk) if np.isfinite(hazard).all() else np.ones(len(X), dtype=bool)
+            if far_out.any():  # a shape that ran away, or a patient like no other
+                exponent = self.shape_ * np.subtract.outer(-log_scale[far_out], -np.log(times))
+                survival[far_out] = np.exp(-np.exp(exponent))
         return survival
 
     def _expected(self, X: np.ndarray) -> np.ndarray:

@@ -42,7 +42,9 @@ class RelevanceEstimator(BaseEstimator):
                 continue
             setattr(self, f"{role}_model_", self._fitted(role, model, X, y))
         self.longest_ = float(y.time.max())
-        self.ends_early_ = self.tau is not None and self.tau > self.longest_ and not y.event[np.argmax(y.time)]
+        self.ends_early_ = (
+            self.tau is not None and self.tau > self.longest_ and not y.event[y.time == self.longest_].all()
+        )
         if self.ends_early_:
             warnings.warn(
                 f"the horizon {self.tau:g} lies beyond the longest follow-up, {self.longest_:g}: what happens in "
@@ -159,7 +161,7 @@ class RelevanceEstimator(BaseEstimator):
         if not 0 < floor < 1:
             raise ValueError(f"floor must lie between 0 and 1; got {floor!r}")
         # whatever a model says of times that nobody was followed to, nobody is
-        nobody = getattr(self, "ends_early_", False) and hasattr(self, "censoring_model_")
+        nobody = getattr(self, "ends_early_", False) and not isinstance(self.censoring, SurvivalCurves)
         out_of_reach = 1.0 if nobody else float((censoring.at(tau, left=True) < floor).mean())
         small = int((reached[weighted] < floor).sum())
         used = np.maximum(reached, floor if policy == "clip" else 0.0)[weighted]
@@ -225,7 +227,9 @@ class ExpectedYears(RelevanceEstimator):
         Rows the model was fitted on are estimated too optimistically; `cross_fit` avoids that.
         """
         y = as_outcome(y)
-        if self.tau is None or isinstance(self.survival, SurvivalCurves) or len(y) != _num_samples(X):
+        model = getattr(self.survival, "model", self.survival)
+        known = isinstance(model, SurvivalCurves) or (callable(model) and not hasattr(model, "fit"))  # for these rows
+        if self.tau is None or known or len(y) != _num_samples(X):
             return super().estimate(X, y)
         seen = y.restrict(self.tau)
         asked = np.flatnonzero(~seen.event)
