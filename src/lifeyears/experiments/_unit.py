@@ -226,6 +226,9 @@ def judged(
     measures["C-index"] = _quietly_concordance(seen, scores)
     for time in times:
         measures[f"AUC@{time:g}"] = _auc(seen, scores, time)
+    falling = np.argsort(-scores, kind="stable")  # once: what is sorted already sorts in no time
+    scores, found = scores[falling], {name: values[falling] for name, values in found.items()}
+    life, eras = (values if values is None else values[falling] for values in (life, eras))
     if life is not None:
         measures |= _ndcgs("truth", life, scores, n)  # Table 1: the unrestricted T*
         restricted = np.minimum(life, plan.tau)
