@@ -3,6 +3,7 @@
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import ndcg_score as sklearn_ndcg
 
@@ -268,3 +269,34 @@ def test_expected_years_ask_the_model_for_the_censored_only():
     )
     seen = ly.Outcome(y.time, np.ones(60, dtype=bool))
     assert ExpectedYears(watched, tau=3.0).estimate(X, seen).values == pytest.approx(np.minimum(y.time, 3.0))
+
+
+@pytest.mark.parametrize("censoring", [KaplanMeier(), Cox(), WeibullAFT()])
+@pytest.mark.parametrize("as_table", [False, True])
+def test_rows_are_estimated_block_by_block(monkeypatch, censoring, as_table):
+    X, y = cohort(200)
+    X = pd.DataFrame(X, index=np.arange(200)[::-1], columns=["a", "b", "c"]) if as_table else X
+    estimators = [
+        ExpectedYears(Cox(), tau=3.0),
+        IPCW(censoring, tau=3.0, on_violation="clip"),
+        DoublyRobust(Cox(), censoring, tau=3.0, on_violation="clip"),
+    ]
+    whole = [each.fit(X, y).estimate(X, y) for each in estimators]
+    monkeypatch.setattr("lifeyears.curves.BLOCK_BYTES", 8 * 4 * 512 * 7)  # seven rows
+    for each, before in zip(estimators, whole, strict=True):
+        now = each.estimate(X, y)
+        np.testing.assert_array_equal(now.values, before.values)
+        assert now.diagnostics.n_clipped == before.diagnostics.n_clipped
+        assert now.diagnostics.smallest_chance == before.diagnostics.smallest_chance
+        assert now.diagnostics.effective_sample_size == pytest.approx(
+            before.diagnostics.effective_sample_size, nan_ok=True
+        )
+        assert now.diagnostics.share_out_of_reach == pytest.approx(before.diagnostics.share_out_of_reach)
+    known = DoublyRobust(estimators[2].survival_model_.predict_curves(X), KaplanMeier(), tau=3.0, on_violation="clip")
+    np.testing.assert_array_equal(
+        known.fit(X, y).estimate(X, y).values,
+        DoublyRobust(Cox(), KaplanMeier(), tau=3.0, on_violation="clip").fit(X, y).estimate(X, y).values,
+    )
+    with pytest.warns(UserWarning, match="of the rows have less than a chance") as told:
+        IPCW(KaplanMeier(), tau=3.0, floor=0.99).fit(X, y).estimate(X, y)
+    assert len(told) == 1

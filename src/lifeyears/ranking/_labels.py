@@ -8,11 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..curves import row_blocks
 from ..outcome import Outcome
 from ..relevance import Diagnostics, DoublyRobust, ExpectedYears
-
-CURVE_POINTS = 512
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,15 +57,13 @@ class PseudoLabels:
 def pseudo_labels(
     estimate: Callable[[Any, Outcome], Any], X: np.ndarray, y: Outcome, tau: float, never_below: bool
 ) -> PseudoLabels:
-    """Labels of all rows, a block at a time, so that no more than a block of curves is in memory.
+    """Labels of all rows.
 
     `estimate(X, y)` is that of a fitted relevance estimator. EY's fallback in the paper, the restricted mean, can lie
     below the time already lived; `never_below` raises it to that time.
     """
-    parts = [estimate(X[rows], y[rows]) for rows in row_blocks(len(y), 4 * CURVE_POINTS)]
-    values = np.concatenate([part.values for part in parts])
-    seen = y.restrict(tau)
-    diagnostics = Diagnostics.joined([part.diagnostics for part in parts])
+    found, seen = estimate(X, y), y.restrict(tau)
+    values = found.values
     if never_below:
         values = np.where(seen.event, values, np.maximum(values, seen.time))
     return PseudoLabels(
@@ -76,8 +71,8 @@ def pseudo_labels(
         n_observed=int(np.count_nonzero(seen.event & (seen.time < tau))),
         n_at_horizon=int(np.count_nonzero(seen.time >= tau)),
         n_imputed=len(y) - seen.n_events,
-        n_fallback=diagnostics.n_fallback,
-        diagnostics=diagnostics,
+        n_fallback=found.diagnostics.n_fallback,
+        diagnostics=found.diagnostics,
     )
 
 

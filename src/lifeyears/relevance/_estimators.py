@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -13,8 +13,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from ..curves import SurvivalCurves
+from ..curves import SurvivalCurves, row_blocks
 from ..models import Cox, KaplanMeier, wrap
+from ..models._base import MOST_GRID_POINTS
 from ..outcome import Outcome, as_outcome
 from ._formula import worth
 from ._relevance import Diagnostics, Relevance
@@ -25,6 +26,15 @@ TOLERATED_SHARE = 0.01
 
 class PositivityError(ValueError):
     """The horizon is out of reach for some rows: they cannot be followed that long."""
+
+
+class Part(NamedTuple):
+    """Of some rows: relevance, diagnostics, how many chances are below the floor, and how many are 0."""
+
+    values: np.ndarray
+    diagnostics: Diagnostics
+    small: int
+    never: int
 
 
 class RelevanceEstimator(BaseEstimator):
@@ -62,9 +72,26 @@ class RelevanceEstimator(BaseEstimator):
         n = X.shape[0] if hasattr(X, "shape") else len(X)
         if n != len(y):
             raise ValueError(f"X has {n} rows and y has {len(y)}: there must be one outcome for each row")
-        curves = {role: self._curves(role, X, y) for role in self._nuisances()}
-        tau = self._horizon(y, curves.get("survival"))
-        return self._estimate(y.restrict(tau), tau, curves)
+        self._check_policy()
+        everybody = slice(0, n)
+        if self.tau is None:
+            tau = self._horizon(y, self._curves("survival", X, everybody, n) if hasattr(self, "survival") else None)
+        else:
+            tau = float(self.tau)
+        seen = y.restrict(tau)
+        blocks = [everybody] if self._goes_by_position() else list(row_blocks(n, 4 * MOST_GRID_POINTS))
+        parts = [
+            self._estimate(seen[rows], tau, {role: self._curves(role, X, rows, n) for role in self._nuisances()})
+            for rows in blocks
+        ]
+        found = Relevance(
+            np.concatenate([part.values for part in parts]),
+            tau,
+            self.name,
+            Diagnostics.joined([part.diagnostics for part in parts]),
+        )
+        self._complain(found, sum(part.small for part in parts), sum(part.never for part in parts))
+        return found
 
     def cross_fit(self, X: Any, y: Any, cv: Any = 5, groups: Any = None, random_state: Any = 0) -> Relevance:
         """`lifeyears.relevance.cross_fit` with this estimator."""
@@ -91,16 +118,20 @@ class RelevanceEstimator(BaseEstimator):
             y = y.censoring()
         return clone(wrap(model), safe=False).fit(X, y)
 
-    def _curves(self, role: str, X: Any, y: Outcome) -> SurvivalCurves:
-        given = self._nuisances()[role]
+    def _goes_by_position(self) -> bool:
+        """Whether a model is a function, which may know the rows by their places: it is asked for all at once."""
+        models = (getattr(given, "model", given) for given in self._nuisances().values())
+        return any(callable(model) and not hasattr(model, "fit") for model in models)
+
+    def _curves(self, role: str, X: Any, rows: slice, n: int) -> SurvivalCurves:
+        """Curves of some of the n rows of X."""
+        given, many = self._nuisances()[role], rows.stop - rows.start
         if isinstance(given, SurvivalCurves):
-            if len(given) not in (1, len(y)):
-                raise ValueError(
-                    f"there are {len(given)} {role} curves for {len(y)} rows; give one each, or one for all"
-                )
-            if len(given) == len(y):
-                return given
-            shared = np.broadcast_to(given.survival, (len(y), len(given.times)))
+            if len(given) not in (1, n):
+                raise ValueError(f"there are {len(given)} {role} curves for {n} rows; give one each, or one for all")
+            if len(given) == n:
+                return given[rows]
+            shared = np.broadcast_to(given.survival, (many, len(given.times)))
             return SurvivalCurves.trusted(given.times, shared, given.interpolation)
         if hasattr(self, f"{role}_model_"):
             model = getattr(self, f"{role}_model_")
@@ -111,8 +142,8 @@ class RelevanceEstimator(BaseEstimator):
                 f"this {type(self).__name__} is not fitted yet: call fit first, or give it fitted models or curves"
             )
         if model is None:
-            return SurvivalCurves.trusted(np.zeros(1), np.broadcast_to(1.0, (len(y), 1)))
-        return model.predict_curves(X)
+            return SurvivalCurves.trusted(np.zeros(1), np.broadcast_to(1.0, (many, 1)))
+        return model.predict_curves(X if many == n else _safe_indexing(X, np.arange(rows.start, rows.stop)))
 
     def _horizon(self, y: Outcome, survival: SurvivalCurves | None) -> float:
         if self.tau is not None:
@@ -132,14 +163,17 @@ class RelevanceEstimator(BaseEstimator):
             )
         return longest
 
-    def _estimate(self, y: Outcome, tau: float, curves: dict[str, SurvivalCurves]) -> Relevance:
+    def _estimate(self, y: Outcome, tau: float, curves: dict[str, SurvivalCurves]) -> Part:
         survival, censoring = curves.get("survival"), curves.get("censoring")
-        floor = 0.0
+        floor, small, never = 0.0, 0, 0
         chances: dict[str, Any] = {}
         if censoring is not None:
+            floor = self.floor if self.on_violation == "clip" else 0.0
             reached = censoring.at_own(y.time, left=True)
-            weighted = np.ones(len(y), dtype=bool) if survival is not None else y.event
-            chances, floor = self._weigh(tau, censoring, reached, weighted)
+            reached = reached if survival is not None else reached[y.event]  # of the rows that carry a weight
+            chances = self._chances(tau, censoring, np.maximum(reached, floor))
+            small, never = int((reached < self.floor).sum()), int((reached <= 0).sum())
+            chances |= {"smallest_chance": float(reached.min(initial=1.0)), "n_clipped": small if floor else 0}
         values = worth(y, tau, survival, censoring, floor)
         fallback = 0 if survival is None else int(np.count_nonzero(~y.event & (survival.at_own(y.time) <= 0)))
         diagnostics = Diagnostics(
@@ -149,46 +183,45 @@ class RelevanceEstimator(BaseEstimator):
             n_negative=int(np.count_nonzero(values < 0)),
             **chances,
         )
-        return Relevance(values, tau, self.name, diagnostics)
+        return Part(values, diagnostics, small, never)
 
-    def _weigh(
-        self, tau: float, censoring: SurvivalCurves, reached: np.ndarray, weighted: np.ndarray
-    ) -> tuple[dict[str, Any], float]:
-        """Diagnose the weights of the weighted rows and apply the stated policy; return the floor in force."""
-        policy, floor = self.on_violation, self.floor
-        if policy not in ("warn", "raise", "clip"):
-            raise ValueError(f'on_violation must be "warn", "raise" or "clip"; got {policy!r}')
-        if not 0 < floor < 1:
-            raise ValueError(f"floor must lie between 0 and 1; got {floor!r}")
+    def _chances(self, tau: float, censoring: SurvivalCurves, used: np.ndarray) -> dict[str, Any]:
+        """What the weights 1/G are like, and for whom the horizon is out of reach."""
         # whatever a model says of times that nobody was followed to, nobody is
         nobody = getattr(self, "ends_early_", False) and not isinstance(self.censoring, SurvivalCurves)
-        out_of_reach = 1.0 if nobody else float((censoring.at(tau, left=True) < floor).mean())
-        small = int((reached[weighted] < floor).sum())
-        used = np.maximum(reached, floor if policy == "clip" else 0.0)[weighted]
         weights = 1 / used[used > 0]
-        found = {
-            "smallest_chance": float(reached[weighted].min(initial=1.0)),
+        return {
             "weight_sum": float(weights.sum()),
             "weight_square_sum": float((weights**2).sum()),
             "largest_weight": float(weights.max(initial=0.0)),
-            "n_clipped": small if policy == "clip" else 0,
-            "share_out_of_reach": out_of_reach,
+            "share_out_of_reach": 1.0 if nobody else float((censoring.at(tau, left=True) < self.floor).mean()),
         }
-        if policy == "clip":
-            return found, floor
+
+    def _check_policy(self) -> None:
+        if not hasattr(self, "censoring"):
+            return
+        if self.on_violation not in ("warn", "raise", "clip"):
+            raise ValueError(f'on_violation must be "warn", "raise" or "clip"; got {self.on_violation!r}')
+        if not 0 < self.floor < 1:
+            raise ValueError(f"floor must lie between 0 and 1; got {self.floor!r}")
+
+    def _complain(self, found: Relevance, small: int, never: int) -> None:
+        """Apply the stated policy where the horizon is out of reach."""
+        if not hasattr(self, "censoring") or self.on_violation == "clip":
+            return
+        out_of_reach = found.diagnostics.share_out_of_reach
         message = (
-            f"{out_of_reach:.1%} of the rows have less than a chance of {floor:g} of being followed to {tau:g}, and "
-            f"{small} rows are weighted by more than {1 / floor:g}. Choose an earlier horizon or an earlier cohort "
-            '(lifeyears.relevance.check_positivity shows which), or on_violation="clip"'
+            f"{out_of_reach:.1%} of the rows have less than a chance of {self.floor:g} of being followed to "
+            f"{found.tau:g}, and {small} rows are weighted by more than {1 / self.floor:g}. Choose an earlier horizon "
+            "or an earlier cohort (lifeyears.relevance.check_positivity shows which), or "
+            'on_violation="clip"'
         )
-        never = int((reached[weighted] <= 0).sum())
         if never:
             raise PositivityError(f"{never} rows were seen where G says nobody can be. {message}")
-        if out_of_reach > TOLERATED_SHARE or small > TOLERATED_SHARE * len(reached):
-            if policy == "raise":
+        if out_of_reach > TOLERATED_SHARE or small > TOLERATED_SHARE * len(found):
+            if self.on_violation == "raise":
                 raise PositivityError(message)
-            warnings.warn(message, stacklevel=4)
-        return found, 0.0
+            warnings.warn(message, stacklevel=3)
 
 
 class ExpectedYears(RelevanceEstimator):
@@ -227,8 +260,7 @@ class ExpectedYears(RelevanceEstimator):
         Rows the model was fitted on are estimated too optimistically; `cross_fit` avoids that.
         """
         y = as_outcome(y)
-        model = getattr(self.survival, "model", self.survival)
-        known = isinstance(model, SurvivalCurves) or (callable(model) and not hasattr(model, "fit"))  # for these rows
+        known = isinstance(self.survival, SurvivalCurves) or self._goes_by_position()
         if self.tau is None or known or len(y) != _num_samples(X):
             return super().estimate(X, y)
         seen = y.restrict(self.tau)

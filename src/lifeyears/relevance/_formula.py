@@ -39,10 +39,10 @@ def _augmentation(
     time: np.ndarray, tau: float, survival: SurvivalCurves, censoring: SurvivalCurves, floor: float
 ) -> np.ndarray:
     """Σ_{u<T} Q(u|x)·[1/G(u|x) − 1/G(u⁻|x)], a block of rows at a time."""
-    last = min(tau, time.max())
     if censoring.interpolation == "step":
-        return _sum_over_jumps(time, tau, survival, censoring, floor, censoring.times[censoring.times < last])
-    return _integral(time, tau, survival, censoring, floor, last)
+        jumps = censoring.times[censoring.times < min(tau, time.max())]
+        return _sum_over_jumps(time, tau, survival, censoring, floor, jumps)
+    return _integral(time, tau, survival, censoring, floor)
 
 
 def _sum_over_jumps(
@@ -61,14 +61,14 @@ def _sum_over_jumps(
 
 
 def _integral(
-    time: np.ndarray, tau: float, survival: SurvivalCurves, censoring: SurvivalCurves, floor: float, last: float
+    time: np.ndarray, tau: float, survival: SurvivalCurves, censoring: SurvivalCurves, floor: float
 ) -> np.ndarray:
     """∫₀ᵀ Q d(1/G) for a G without jumps: trapezoids between the knots of both curves and an even grid.
 
     Within a cell Q is continuous; where S jumps, its limits from the left and from the right differ.
     """
-    grid = np.unique(np.concatenate([[0.0], np.linspace(0, last, EVEN_CELLS + 1), survival.times, censoring.times]))
-    grid = grid[grid < last]
+    grid = np.unique(np.concatenate([[0.0], np.linspace(0, tau, EVEN_CELLS + 1), survival.times, censoring.times]))
+    grid = grid[grid < tau]
     total = np.empty(len(time))
     for rows in row_blocks(len(time), 9 * len(grid)):
         S, T = survival[rows], time[rows]
