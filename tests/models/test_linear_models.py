@@ -13,6 +13,7 @@ import lifeyears as ly
 from conftest import cohort
 from lifeyears.models import Cox, KaplanMeier, WeibullAFT
 from lifeyears.models._cox import ridge_path
+from lifeyears.models._newton import maximise
 from lifeyears.models._partial_likelihood import PartialLikelihood, RiskSets
 
 NEW = pd.DataFrame({"age": [40.0, 65.0], "sex": [1.0, 0.0], "x": [-1.0, 0.5]})
@@ -411,3 +412,17 @@ def test_weibull_curves_do_not_depend_on_a_patient_like_no_other():
     np.testing.assert_array_equal(among[:-2], model.predict_curves(X).survival)
     assert among[-2, 1:].tolist() == [0.0] * (among.shape[1] - 1)
     assert among[-1].tolist() == [1.0] * among.shape[1]
+
+
+def test_infinite_steps_end_the_search():
+    class Endless:
+        def value(self, at):
+            return -np.inf
+
+        def gradient(self, at):
+            return np.array([np.inf])
+
+        def curvature(self, at):
+            return np.eye(1)
+
+    assert not maximise(Endless(), np.zeros(1), tol=1e-6, max_iter=50).converged

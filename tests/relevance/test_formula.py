@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.metrics import ndcg_score as sklearn_ndcg
+from sklearn.pipeline import make_pipeline
 
 import lifeyears as ly
 from conftest import cohort
@@ -300,3 +301,43 @@ def test_rows_are_estimated_block_by_block(monkeypatch, censoring, as_table):
     with pytest.warns(UserWarning, match="of the rows have less than a chance") as told:
         IPCW(KaplanMeier(), tau=3.0, floor=0.99).fit(X, y).estimate(X, y)
     assert len(told) == 1
+
+
+def test_functions_and_pipelines_are_asked_for_all_rows_at_once(monkeypatch):
+    monkeypatch.setattr("lifeyears.curves.BLOCK_BYTES", 8 * 4 * 512 * 7)
+    X, y = cohort(60)
+    known = Cox().fit(X, y.censoring()).predict_curves(X)
+    expected = IPCW(known, tau=3.0, on_violation="clip").estimate(X, y).values
+    wrap = ly.models.wrap
+    nested = wrap(wrap(lambda X: known), tau=3.0)
+    pipeline = make_pipeline(ly.data.TablePreprocessor(), wrap(lambda X: known))
+    for model in (nested, pipeline):
+        found = IPCW(model, tau=3.0, on_violation="clip").fit(X, y).estimate(X, y).values
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+    table = pd.DataFrame(X, columns=["a", "b", "c"])
+    with pytest.warns(UserWarning, match="feature names") as told:
+        IPCW(Cox(), tau=3.0, on_violation="clip").fit(table, y).estimate(X, y)
+    assert len(told) == 1
+
+
+@pytest.mark.parametrize(("tau", "cells"), [(5.0, 200_000), (150.0, 400_000)])
+def test_few_knots_far_apart_are_integrated_finely(tau, cells):
+    S = ly.SurvivalCurves([1.0, 2.0, 4.0, 200.0], [[0.7, 0.5, 0.3, 0.0]], "linear")
+    G = ly.SurvivalCurves([2.0, 200.0], [[0.1, 0.001]], "linear")
+    end = 1.9
+    estimator = DoublyRobust(S, G, tau=tau, on_violation="clip", floor=1e-6)
+    grid = np.linspace(0, end, cells + 1)
+    Q = S.mean_life_after_each(grid, tau)[0]
+    inverse = 1 / G.at(grid)[0]
+    integral = (0.5 * (Q[1:] + Q[:-1]) * np.diff(inverse)).sum()
+    expected = Q[-1] * inverse[-1] - integral
+    assert estimator.estimate(np.zeros((1, 1)), ([0], [end])).values[0] == pytest.approx(expected, rel=2e-4)
+
+
+def test_rows_beyond_the_curve_of_censoring_are_refused_without_noise():
+    X, y = cohort(60)
+    model = Cox(tau=3.0).fit(X, y)
+    for kind in ("step", "linear"):  # warnings are errors here
+        estimator = DoublyRobust(model, ly.SurvivalCurves([0.5], [[0.0]], kind), tau=3.0)
+        with pytest.raises(ly.relevance.PositivityError, match="nobody can be"):
+            estimator.estimate(X, y)

@@ -69,7 +69,7 @@ def maximise(function: Smooth, start: np.ndarray, *, tol: float, max_iter: int) 
     while step_number < max_iter and not converged:
         gradient = function.gradient(here)
         step = _newton_step(gradient, curvature) if last else np.empty(0)
-        fresh = not last or not tol <= np.abs(step).max(initial=0.0) <= SHRINKING * last
+        fresh = not last or not tol <= np.abs(step).max(initial=0.0) <= SHRINKING * last < np.inf
         if fresh:
             step_number += 1
             curvature = function.curvature(here)

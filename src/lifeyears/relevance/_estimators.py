@@ -14,8 +14,9 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ..curves import SurvivalCurves, row_blocks
-from ..models import Cox, KaplanMeier, wrap
-from ..models._base import MOST_GRID_POINTS
+from ..models import AdministrativeCensoring, Cox, KaplanMeier, wrap
+from ..models._base import MOST_GRID_POINTS, SurvivalModel
+from ..models._wrap import WrappedModel
 from ..outcome import Outcome, as_outcome
 from ._formula import worth
 from ._relevance import Diagnostics, Relevance
@@ -29,12 +30,13 @@ class PositivityError(ValueError):
 
 
 class Part(NamedTuple):
-    """Of some rows: relevance, diagnostics, how many chances are below the floor, and how many are 0."""
+    """Of some rows: relevance, diagnostics, how many chances are below the floor, are 0, cannot reach the horizon."""
 
     values: np.ndarray
     diagnostics: Diagnostics
     small: int
     never: int
+    out_of_reach: int
 
 
 class RelevanceEstimator(BaseEstimator):
@@ -79,17 +81,17 @@ class RelevanceEstimator(BaseEstimator):
         else:
             tau = float(self.tau)
         seen = y.restrict(tau)
-        blocks = [everybody] if self._goes_by_position() else list(row_blocks(n, 4 * MOST_GRID_POINTS))
+        used = [getattr(self, f"{role}_model_", given) for role, given in self._nuisances().items()]
+        named = any(hasattr(model, "feature_names_in_") for model in used)  # a model would tell at every call
+        cut = isinstance(X, np.ndarray) and all(map(plain, used)) and not named
+        blocks = list(row_blocks(n, 4 * MOST_GRID_POINTS)) if cut else [everybody]
         parts = [
             self._estimate(seen[rows], tau, {role: self._curves(role, X, rows, n) for role in self._nuisances()})
             for rows in blocks
         ]
-        found = Relevance(
-            np.concatenate([part.values for part in parts]),
-            tau,
-            self.name,
-            Diagnostics.joined([part.diagnostics for part in parts]),
-        )
+        diagnostics = Diagnostics.joined([part.diagnostics for part in parts])
+        diagnostics = replace(diagnostics, share_out_of_reach=sum(part.out_of_reach for part in parts) / n)
+        found = Relevance(np.concatenate([part.values for part in parts]), tau, self.name, diagnostics)
         self._complain(found, sum(part.small for part in parts), sum(part.never for part in parts))
         return found
 
@@ -117,11 +119,6 @@ class RelevanceEstimator(BaseEstimator):
                 return None
             y = y.censoring()
         return clone(wrap(model), safe=False).fit(X, y)
-
-    def _goes_by_position(self) -> bool:
-        """Whether a model is a function, which may know the rows by their places: it is asked for all at once."""
-        models = (getattr(given, "model", given) for given in self._nuisances().values())
-        return any(callable(model) and not hasattr(model, "fit") for model in models)
 
     def _curves(self, role: str, X: Any, rows: slice, n: int) -> SurvivalCurves:
         """Curves of some of the n rows of X."""
@@ -165,37 +162,31 @@ class RelevanceEstimator(BaseEstimator):
 
     def _estimate(self, y: Outcome, tau: float, curves: dict[str, SurvivalCurves]) -> Part:
         survival, censoring = curves.get("survival"), curves.get("censoring")
-        floor, small, never = 0.0, 0, 0
-        chances: dict[str, Any] = {}
+        floor, small, never, out_of_reach = 0.0, 0, 0, 0
+        weights: dict[str, Any] = {}
         if censoring is not None:
             floor = self.floor if self.on_violation == "clip" else 0.0
             reached = censoring.at_own(y.time, left=True)
             reached = reached if survival is not None else reached[y.event]  # of the rows that carry a weight
-            chances = self._chances(tau, censoring, np.maximum(reached, floor))
             small, never = int((reached < self.floor).sum()), int((reached <= 0).sum())
-            chances |= {"smallest_chance": float(reached.min(initial=1.0)), "n_clipped": small if floor else 0}
-        values = worth(y, tau, survival, censoring, floor)
+            out_of_reach = self._out_of_reach(tau, censoring)
+            weights = _of_weights(reached, floor) | {"n_clipped": small if floor else 0}
+        refused = never and not floor  # see `_complain`
+        values = np.full(len(y), np.nan) if refused else worth(y, tau, survival, censoring, floor)
         fallback = 0 if survival is None else int(np.count_nonzero(~y.event & (survival.at_own(y.time) <= 0)))
         diagnostics = Diagnostics(
             n=len(y),
             n_censored=len(y) - y.n_events,
             n_fallback=fallback,
             n_negative=int(np.count_nonzero(values < 0)),
-            **chances,
+            **weights,
         )
-        return Part(values, diagnostics, small, never)
+        return Part(values, diagnostics, small, never, out_of_reach)
 
-    def _chances(self, tau: float, censoring: SurvivalCurves, used: np.ndarray) -> dict[str, Any]:
-        """What the weights 1/G are like, and for whom the horizon is out of reach."""
-        # whatever a model says of times that nobody was followed to, nobody is
+    def _out_of_reach(self, tau: float, censoring: SurvivalCurves) -> int:
+        """How many cannot be followed to the horizon, whatever a model says of times that nobody was followed to."""
         nobody = getattr(self, "ends_early_", False) and not isinstance(self.censoring, SurvivalCurves)
-        weights = 1 / used[used > 0]
-        return {
-            "weight_sum": float(weights.sum()),
-            "weight_square_sum": float((weights**2).sum()),
-            "largest_weight": float(weights.max(initial=0.0)),
-            "share_out_of_reach": 1.0 if nobody else float((censoring.at(tau, left=True) < self.floor).mean()),
-        }
+        return len(censoring) if nobody else int((censoring.at(tau, left=True) < self.floor).sum())
 
     def _check_policy(self) -> None:
         if not hasattr(self, "censoring"):
@@ -260,8 +251,8 @@ class ExpectedYears(RelevanceEstimator):
         Rows the model was fitted on are estimated too optimistically; `cross_fit` avoids that.
         """
         y = as_outcome(y)
-        known = isinstance(self.survival, SurvivalCurves) or self._goes_by_position()
-        if self.tau is None or known or len(y) != _num_samples(X):
+        asks = plain(self._nuisances()["survival"]) and not isinstance(self.survival, SurvivalCurves)
+        if self.tau is None or not asks or len(y) != _num_samples(X):
             return super().estimate(X, y)
         seen = y.restrict(self.tau)
         asked = np.flatnonzero(~seen.event)
@@ -405,6 +396,24 @@ def averaged(relevances: Sequence[Relevance]) -> Relevance:
         n_negative=int(np.count_nonzero(values < 0)),
     )
     return Relevance(values, taus.pop(), f"mean of {len(relevances)} {'/'.join(names)}", diagnostics)
+
+
+def plain(given: Any) -> bool:
+    """Whether it can be asked for some rows: a function may know them by their places, a Pipeline look at all."""
+    ours = isinstance(given, SurvivalModel) and not isinstance(given, (WrappedModel, AdministrativeCensoring))
+    return ours or given is None or isinstance(given, SurvivalCurves)
+
+
+def _of_weights(reached: np.ndarray, floor: float) -> dict[str, Any]:
+    """What the weights 1/G are like."""
+    used = np.maximum(reached, floor)
+    weights = 1 / used[used > 0]
+    return {
+        "smallest_chance": float(reached.min(initial=1.0)),
+        "weight_sum": float(weights.sum()),
+        "weight_square_sum": float((weights**2).sum()),
+        "largest_weight": float(weights.max(initial=0.0)),
+    }
 
 
 def ready(given: Any) -> bool:

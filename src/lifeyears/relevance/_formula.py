@@ -16,7 +16,7 @@ import numpy as np
 from ..curves import SurvivalCurves, row_blocks
 from ..outcome import Outcome
 
-EVEN_CELLS = 128
+FEWEST_CELLS = 512  # of an integral over curves with few knots
 
 
 def worth(
@@ -40,8 +40,7 @@ def _augmentation(
 ) -> np.ndarray:
     """Σ_{u<T} Q(u|x)·[1/G(u|x) − 1/G(u⁻|x)], a block of rows at a time."""
     if censoring.interpolation == "step":
-        jumps = censoring.times[censoring.times < min(tau, time.max())]
-        return _sum_over_jumps(time, tau, survival, censoring, floor, jumps)
+        return _sum_over_jumps(time, tau, survival, censoring, floor, censoring.times[censoring.times < tau])
     return _integral(time, tau, survival, censoring, floor)
 
 
@@ -54,7 +53,7 @@ def _sum_over_jumps(
     for rows in row_blocks(len(time), 6 * len(jumps)):
         Q = survival[rows].mean_life_after_each(jumps, tau)
         inverse = _inverse(censoring[rows].at(jumps), floor)
-        with np.errstate(invalid="ignore"):  # G = 0 may come up after T, where nothing is added
+        with np.errstate(invalid="ignore", over="ignore"):  # G = 0 may come up after T, where nothing is added
             terms = Q * np.diff(inverse, axis=1, prepend=1.0)
         total[rows] = np.where(jumps < time[rows, None], terms, 0.0).sum(axis=1)
     return total
@@ -63,18 +62,17 @@ def _sum_over_jumps(
 def _integral(
     time: np.ndarray, tau: float, survival: SurvivalCurves, censoring: SurvivalCurves, floor: float
 ) -> np.ndarray:
-    """∫₀ᵀ Q d(1/G) for a G without jumps: trapezoids between the knots of both curves and an even grid.
+    """∫₀ᵀ Q d(1/G) for a G without jumps: trapezoids between the knots of both curves, which are cut finer if few.
 
     Within a cell Q is continuous; where S jumps, its limits from the left and from the right differ.
     """
-    grid = np.unique(np.concatenate([[0.0], np.linspace(0, tau, EVEN_CELLS + 1), survival.times, censoring.times]))
-    grid = grid[grid < tau]
+    grid = _fine(np.unique(np.concatenate([[0.0], survival.times, censoring.times])), tau)
     total = np.empty(len(time))
     for rows in row_blocks(len(time), 9 * len(grid)):
         S, T = survival[rows], time[rows]
         inverse = _inverse(censoring[rows].at(grid), floor)
         after, before = S.mean_life_after_each(grid, tau), S.mean_life_after_each(grid, tau, left=True)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             cells = 0.5 * (after[:, :-1] + before[:, 1:]) * np.diff(inverse, axis=1)
         total[rows] = np.where(grid[1:] < T[:, None], cells, 0.0).sum(axis=1)
     # the last, partial cell: from the last grid time before T to T
@@ -83,6 +81,15 @@ def _integral(
     return total + 0.5 * (survival.mean_life_after(start, tau) + survival.mean_life_after(time, tau, left=True)) * rise
 
 
+def _fine(knots: np.ndarray, tau: float) -> np.ndarray:
+    """Knots below τ and, between them, about as many more as there are too few; and some that are dense near 0."""
+    knots = np.append(knots[knots < tau], tau)
+    each = -(-FEWEST_CELLS // (len(knots) - 1))
+    finer = knots[:-1, None] + np.diff(knots)[:, None] * (np.arange(each) / each)
+    early = tau * np.linspace(0, 1, FEWEST_CELLS // 4, endpoint=False) ** 2
+    return np.unique(np.concatenate([finer.ravel(), early]))
+
+
 def _inverse(chance: np.ndarray, floor: float) -> np.ndarray:
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         return 1.0 / np.maximum(chance, floor)
