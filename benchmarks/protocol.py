@@ -256,7 +256,7 @@ def main() -> None:
     X, new = prepare.transform(data.X.iloc[train]), prepare.transform(data.X.iloc[held])
     y, test = data.y[train], data.y[held]
     for work in (ours, peers):  # compile, and import, before the clock runs
-        work(DEEP, X[:600], y[:600], new[:300], test[:300], 1, Clock(quiet=True))
+        work(SHALLOW + DEEP, X[:2000], y[:2000], new[:600], test[:600], 1, Clock(quiet=True))
     expected = data.truth.expected(TAU)[held]
     clocks, found = {}, {}
     for side, work in (("ours", ours), ("peers", peers)):
