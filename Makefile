@@ -24,7 +24,7 @@ lint: .venv/.developer
 slow: .venv/.developer  ## What takes minutes: packaging, oldest and newest dependencies
 	$(BIN)/python -m pytest -m slow
 
-stress: .venv/.developer  ## Hard use: properties, fuzzing, faults, a million rows, Dask; hours; writes stress/results
+stress: .venv/.developer  ## Hard use: properties, fuzzing, faults, a million rows, Dask; over an hour; writes stress/results
 	$(BIN)/python stress/run.py
 
 bench: .venv/.developer  ## Ours and the peers side by side; writes docs/benchmarks.md
