@@ -51,10 +51,10 @@ class Baseline:
         risk = risk_of(eta)
         life, slope = np.empty(len(eta)), np.empty(len(eta))
         for block in row_blocks(len(eta), len(widths)):
-            grown = np.multiply.outer(risk[block], self.hazard)
-            survival = np.exp(-grown)
+            survival = np.empty((len(risk[block]), len(widths)))
+            exp_minus_outer(risk[block], self.hazard, survival)
             life[block] = t[0] + each_row_times(survival, widths)
-            slope[block] = -each_row_times(np.multiply(survival, grown, out=grown), widths)
+            slope[block] = -risk[block] * each_row_times(survival, self.hazard * widths)
         return life, slope
 
 
