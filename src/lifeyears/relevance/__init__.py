@@ -1,7 +1,8 @@
 """What a censored life is worth: EY, IPCW and doubly robust estimates, cross-fitting, positivity."""
 
+from ._average import Ensemble, averaged
 from ._cross_fit import cross_fit, temporal_folds
-from ._estimators import IPCW, DoublyRobust, Ensemble, ExpectedYears, PositivityError, averaged
+from ._estimators import IPCW, DoublyRobust, ExpectedYears, PositivityError
 from ._positivity import PositivityReport, check_positivity
 from ._relevance import Diagnostics, Relevance
 from ._sensitivity import Sensitivity, sensitivity

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
@@ -332,70 +331,6 @@ class DoublyRobust(RelevanceEstimator):
         self.tail = tail
         self.on_violation = on_violation
         self.floor = floor
-
-
-class Ensemble(RelevanceEstimator):
-    """The average of several estimators' relevance: the paper's ensemble over nuisance models, in one call.
-
-    Parameters
-    ----------
-    estimators : sequence of relevance estimators
-        With one horizon.
-
-    Examples
-    --------
-    >>> from lifeyears.models import Cox, KaplanMeier
-    >>> both = Ensemble([ExpectedYears(KaplanMeier(), tau=5), ExpectedYears(Cox(), tau=5)])
-    """
-
-    def __init__(self, estimators: Sequence[RelevanceEstimator]) -> None:
-        self.estimators = estimators
-
-    def fit(self, X: Any, y: Any) -> Any:
-        """Fit a copy of each."""
-        self.estimators_ = [clone(each).fit(X, y) for each in self.estimators]
-        return self
-
-    def estimate(self, X: Any, y: Any) -> Relevance:
-        """Average their relevance."""
-        if not self.__sklearn_is_fitted__():
-            raise NotFittedError("this Ensemble is not fitted yet: call fit first")
-        return averaged([each.estimate(X, y) for each in getattr(self, "estimators_", self.estimators)])
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "estimators_") or all(each.__sklearn_is_fitted__() for each in self.estimators)
-
-    def _nuisances(self) -> dict[str, Any]:
-        return {}
-
-
-def averaged(relevances: Sequence[Relevance]) -> Relevance:
-    """The mean of several relevances of the same rows.
-
-    Its diagnostics are the most careful of theirs: the smallest chance, the fewest effective rows, the most clipped.
-    """
-    if not relevances:
-        raise ValueError("there is nothing to average")
-    taus = {each.tau for each in relevances}
-    if len(taus) > 1:
-        raise ValueError(f"relevances of several horizons cannot be averaged: {sorted(taus)}")
-    parts = [each.diagnostics for each in relevances]
-    values = np.mean([each.values for each in relevances], axis=0)
-    names = list(dict.fromkeys(each.name for each in relevances))
-    worst = min(parts, key=lambda part: part.effective_sample_size if part.weight_sum else np.inf)
-    diagnostics = Diagnostics(
-        n=parts[0].n,
-        n_censored=parts[0].n_censored,
-        smallest_chance=min(part.smallest_chance for part in parts),
-        weight_sum=worst.weight_sum,
-        weight_square_sum=worst.weight_square_sum,
-        largest_weight=worst.largest_weight,
-        n_clipped=max(part.n_clipped for part in parts),
-        share_out_of_reach=max(part.share_out_of_reach for part in parts),
-        n_fallback=max(part.n_fallback for part in parts),
-        n_negative=int(np.count_nonzero(values < 0)),
-    )
-    return Relevance(values, taus.pop(), f"mean of {len(relevances)} {'/'.join(names)}", diagnostics)
 
 
 def plain(given: Any) -> bool:
