@@ -1,6 +1,8 @@
 """What the tests share: the small cohort of the reference values, and a random one."""
 
 import json
+import os
+import shutil
 from pathlib import Path
 
 import matplotlib
@@ -46,3 +48,17 @@ def cohort(n, p=3, seed=0, ties=False):
     end = rng.uniform(0.5, 14, n)
     time = np.minimum(life, end)
     return features, ly.Outcome(np.ceil(time * 4) / 4 if ties else time, life <= end)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Debian's Chromium, headless: one for report and page, as a process can run Playwright only once at a time."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (the dev extra has it)")
+    names = (os.environ.get("LIFEYEARS_CHROMIUM", ""), "chromium", "chromium-browser", "google-chrome")
+    path = next(filter(None, map(shutil.which, names)), None)
+    if path is None:
+        pytest.skip("no Chromium here: apt-get install chromium")
+    with sync_api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        yield chromium
+        chromium.close()

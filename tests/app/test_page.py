@@ -3,24 +3,13 @@
 import csv
 import io
 import os
-import shutil
 
 import pytest
 
 from .conftest import running
 
-CHROMIUM = os.environ.get("LIFEYEARS_CHROMIUM") or shutil.which("chromium") or ""
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed (extra `dev`)")
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no chromium here (apt-get install chromium)")
 KEPT = os.environ.get("LIFEYEARS_SCREENSHOTS")  # a folder to keep pictures in; docs/images has those of the sample
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as started:
-        made = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"])
-        yield made
-        made.close()
 
 
 @pytest.fixture

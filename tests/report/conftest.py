@@ -1,6 +1,5 @@
 """Runs to report on: a demo, and three that are hard to report well."""
 
-import shutil
 from types import SimpleNamespace
 
 import numpy as np
@@ -50,16 +49,3 @@ def one_model(tmp_path_factory):
 def unsupported(tmp_path_factory):
     """Nobody was followed for as long as the horizon."""
     return reported(noise(300, 4), tmp_path_factory.mktemp("unsupported") / "run", models=("KM", "Cox"), tau=10.0)
-
-
-@pytest.fixture(scope="session")
-def browser():
-    """Debian's Chromium, headless."""
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (the dev extra has it)")
-    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if path is None:
-        pytest.skip("no Chromium here: apt-get install chromium")
-    with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
