@@ -336,7 +336,7 @@ def test_nobody_censored():
         ({"group_size": 1}, "group_size"),
         ({"folds": 1}, "folds"),
         ({"members": ("boost",)}, "members"),
-        ({"second_stage": "mlp", "members": ("base", "linear")}, "members"),
+        ({"second_stage": "mlp", "members": ("base", "lines")}, "members"),
         ({"preset": "paper", "members": ("base", "years")}, "folds"),
         ({"label": "ipcw"}, "label"),
         ({"tau": -1}, "tau"),

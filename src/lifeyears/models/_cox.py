@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -64,8 +63,6 @@ class Cox(ProportionalHazards):
     (True, True)
     """
 
-    _start: np.ndarray | None = None  # of `ridge_path`
-
     def __init__(
         self,
         alpha: float = 0.1,
@@ -110,8 +107,6 @@ class Cox(ProportionalHazards):
 
     def _warm_start(self, Z: np.ndarray, y: Outcome, weight: np.ndarray, scale: np.ndarray) -> np.ndarray:
         """Zeros, or for a large table the coefficients of every k-th row (by time, so that events are alike)."""
-        if self._start is not None:
-            return self._start * scale
         every = len(Z) // WARM_START_ROWS * 4
         if not every:
             return np.zeros(Z.shape[1])
@@ -163,13 +158,3 @@ class Cox(ProportionalHazards):
             },
             index=[self._column(j) for j in range(len(self.coef_))],
         )
-
-
-def ridge_path(X: np.ndarray, y: Outcome, alphas: Sequence[float], tau: float, tol: float = 0.01) -> Iterator[Cox]:
-    """Cox models for one penalty after the other, from the strongest on, each started where the last one ended."""
-    near = None
-    for alpha in alphas:
-        model = Cox(alpha=alpha, tau=tau, tol=tol)
-        model._start = near
-        near = model.fit(X, y).coef_
-        yield model

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numba
 import numpy as np
@@ -74,8 +75,8 @@ class RiskSets:
 class PartialLikelihood:
     """log PL(β) − ½ Σ penalty·β² and its derivatives, for a matrix whose rows are sorted as in `sets`."""
 
-    def __init__(self, Z: np.ndarray, sets: RiskSets, penalty: np.ndarray) -> None:
-        self.Z, self.sets, self.penalty = Z, sets, penalty
+    def __init__(self, Z: Any, sets: RiskSets, penalty: np.ndarray) -> None:
+        self.Z, self.sets, self.penalty = Z, sets, penalty  # Z: an array, or what gives blocks of one
         self._event_sum = (sets.weight * sets.event) @ Z
 
     def value(self, beta: np.ndarray) -> float:

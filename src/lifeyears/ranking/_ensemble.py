@@ -17,8 +17,9 @@ from scipy.optimize import nnls
 
 from ..outcome import Outcome
 from ._calibration import CalibrationMap
+from ._lines import line_hazards
 from ._objective import HybridObjective
-from ._phases import linear_hazards, phase_edges, phase_of, years_of
+from ._phases import phase_edges, phase_of, years_of
 from ._settings import Settings
 from ._trees import (
     HazardTrees,
@@ -32,7 +33,8 @@ from ._trees import (
 
 STAGES = 12
 SLACK = 2.0  # standard errors: a simpler stage is kept unless it is worse than the best by more
-PULL = 0.2  # towards equal weights, as a share of the variance of what members say
+AIMS = {"base": 0.0, "years": 1.0, "hazard": 1.0, "lines": 2.0, "pairs": 2.0}  # weights of members beside each other
+PULL = 0.2  # towards these weights, as a share of the variance of what members say
 PULL_FADES = 30_000  # rows: beyond, as 1/√n, so that with rows enough the outcomes alone decide
 
 
@@ -80,10 +82,10 @@ def grow_hazard(
     return Grown(held_out, [HazardTrees(tuple(made), int(many)) for made, many in zip(phases, rounds, strict=True)])
 
 
-def grow_linear(X: np.ndarray, new: np.ndarray, y: Outcome, edges: np.ndarray) -> Grown:
-    """Linear hazards phase by phase; the stages are ridges, from the strongest on."""
-    made = linear_hazards(X, y, edges)
-    return Grown(np.array([each.predict(new) for each in made]), made)
+def grow_lines(X: np.ndarray, new: np.ndarray, y: Outcome, edges: np.ndarray, paired: bool) -> dict[str, Grown]:
+    """Broken lines, phase by phase, alone and with products; how much each may say needs no held-out rows."""
+    both = dict(zip(("lines", "pairs"), line_hazards(X, y, edges, paired), strict=False))
+    return {name: Grown(made.predict(new)[None], [made]) for name, made in both.items()}
 
 
 def grow_fold(
@@ -103,12 +105,13 @@ def grow_fold(
     grown: dict[str, Grown] = {}
     if "years" in settings.members:
         grown["years"] = grow_years(table, matrix, new, labels[train], gains[train], settings, seed)
-    if y is not None and {"hazard", "linear"} & set(settings.members):
+    if y is not None and "hazard" in settings.members:
+        edges = phase_edges(y[train], tau, max(1, settings.phases - 1))
+        grown["hazard"] = grow_hazard(table, matrix, new, y[train], edges, settings, seed)
+    if y is not None and {"lines", "pairs"} & set(settings.members):
         edges = phase_edges(y[train], tau, settings.phases)
-        if "hazard" in settings.members:
-            grown["hazard"] = grow_hazard(table, matrix, new, y[train], edges, settings, seed)
-        if "linear" in settings.members:
-            grown["linear"] = grow_linear(matrix, new, y[train], edges)
+        made = grow_lines(matrix, new, y[train], edges, "pairs" in settings.members)
+        grown |= {name: made[name] for name in ("lines", "pairs") if name in settings.members}
     return grown
 
 
@@ -179,8 +182,8 @@ def weigh(
 
     Both choices are by mean squared error: it is smooth, and for linear gain the best ranking is the one by expected
     life, which is what the squared error finds. But it looks at all rows alike, while errors gather at the top of a
-    list: so of stages that are about as good the simplest is kept, and weights are pulled towards equal ones of the
-    members grown here. The base model has to earn its weight.
+    list: so of stages that are about as good the simplest is kept, and weights are pulled towards
+    `AIMS`, the same for all data. The base model has to earn its weight.
     """
     said: dict[str, np.ndarray] = {} if base is None else {"base": base}
     stage = {}
@@ -191,7 +194,7 @@ def weigh(
         stage[name] = _simplest((after - outcomes) ** 2)
         said[name] = after[stage[name]]
     matrix = np.column_stack(list(said.values()))
-    aims = np.array([float(name != "base") for name in said])
+    aims = np.array([AIMS[name] for name in said])
     aims /= max(aims.sum(), 1.0)
     weights, intercept = _least_squares(matrix, outcomes, aims)
     return Weighing(

@@ -233,10 +233,10 @@ class Fitting:
             labels=labels if isinstance(labels, PseudoLabels) else None,
             weights=weights,
             rounds={name: fits[0].rounds for name, fits in members.items() if hasattr(fits[0], "rounds")},
+            terms={name: fits[0].terms for name, fits in members.items() if hasattr(fits[0], "terms")},
             kept_base=set(weights) == {"base"},
             calibrated=calibration.fitted,
             notes=tuple(self.notes),
-            ridge=members["linear"][0].ridge if "linear" in members else None,
         )
         return Fit(
             base=base,

@@ -35,7 +35,7 @@ class BootstrappedRanker(BaseEstimator):
     Stage 1 fits the base model and fills in what censoring hid: pseudo-labels. Stage 2 learns to rank by them.
     ``preset="paper"`` is the paper's: one LightGBM on squared error and a hinge weighted by the change in NDCG, over
     query groups that are redrawn at every round, with the settings of its Table A1. ``preset="default"`` is what was
-    measured to be best (docs/method.md): trees of years, trees of hazards and linear hazards under a ridge, fitted
+    measured to be best (docs/method.md): trees of years, trees of hazards and hazards along broken lines, fitted
     crosswise over five folds, averaged, and weighed beside the base model by doubly robust outcomes of rows they had
     not seen. Where the top of its list is clearly worse than the base model's, the base is kept as it is.
 
@@ -59,13 +59,13 @@ class BootstrappedRanker(BaseEstimator):
         trees get somewhat more weight than they have earned (measured on noise: correlation 0.07 in place of 0.02).
     censoring : survival model, optional
         Of the censoring times, for doubly robust labels and outcomes; None means Cox.
-    members : sequence of {"base", "years", "hazard", "linear"}, optional
+    members : sequence of {"base", "years", "hazard", "lines", "pairs"}, optional
         What the ranker is a weighted sum of: the base model's years, the paper's second stage, boosted partial
-        likelihoods, and linear ones under a ridge.
+        likelihoods, and those along broken lines, as far as the evidence supports them, alone and with products.
     folds : int, optional
         For cross-fitting the members; 0 makes one fit, as the paper does.
     phases : int, optional
-        Of the hazard and linear members: stretches of life with hazards of their own.
+        Of lines and pairs: stretches of life with hazards of their own; boosted hazards have one fewer.
     alpha, margin, group_size : optional
         Of the hybrid loss; the margin is in the unit of time. alpha=1 is squared error.
     learning_rate, n_estimators, num_leaves, max_depth, max_bin : optional
@@ -95,7 +95,7 @@ class BootstrappedRanker(BaseEstimator):
         Tables with categories or missing values are welcome: this makes the matrix.
     held_out_ : array or None
         What the ranker says, in years, of training rows that neither its members nor the calibration applied to them
-        had seen (NaN elsewhere; only the number of trees and the ridge were chosen with them), and
+        had seen (NaN elsewhere; only the number of trees was chosen with them), and
         `held_out_outcomes_`: the doubly robust outcomes beside them.
 
     Examples
@@ -238,8 +238,8 @@ class BootstrappedRanker(BaseEstimator):
     def explain(self, X: Any) -> Explanation:
         """What each feature adds to each patient's years, and who it moves in and out of the top.
 
-        Trees are explained by LightGBM's Shapley values, linear hazards by their terms; the base model by what changes
-        when a feature takes its typical value, scaled to add up.
+        Trees are explained by LightGBM's Shapley values, broken lines by their terms, the base model by what
+        changes when a feature takes its typical value, scaled to add up.
         """
         check_is_fitted(self)
         return explain(self, X, self._matrix(X))

@@ -19,8 +19,8 @@ class RankerReport:
         Of the base model and the members; their sum is near 1 if each is calibrated.
     rounds : dict of member to int
         Trees kept.
-    ridge : float or None
-        Of the linear hazards.
+    terms : dict of member to int
+        Kept of broken lines and products.
     kept_base : bool
         The base model is used as it is: too few events, or nothing was better on held-out rows (see `notes`).
     calibrated : bool
@@ -32,18 +32,18 @@ class RankerReport:
     labels: PseudoLabels | None
     weights: dict[str, float]
     rounds: dict[str, int]
+    terms: dict[str, int]
     kept_base: bool
     calibrated: bool
     notes: tuple[str, ...] = ()
-    ridge: float | None = None
 
     def __str__(self) -> str:
         parts = [f"{name} {weight:.2f}" for name, weight in self.weights.items()]
         lines = [f"weights: {', '.join(parts)}"]
         if self.rounds:
             lines.append("trees: " + ", ".join(f"{name} {many}" for name, many in self.rounds.items()))
-        if self.ridge is not None:
-            lines.append(f"ridge: {self.ridge:g}")
+        if self.terms:
+            lines.append("terms: " + ", ".join(f"{name} {many}" for name, many in self.terms.items()))
         if self.labels is not None:
             lines.append(repr(self.labels))
         if self.kept_base:

@@ -47,9 +47,10 @@ class Settings:
 
     def __post_init__(self) -> None:
         _one_of("label", self.label, ("ey", "dr"))
-        if not self.members or set(self.members) - {"base", "years", "hazard", "linear"}:
+        if not self.members or set(self.members) - {"base", "years", "hazard", "lines", "pairs"}:
             raise ValueError(
-                f'members must name some of "base", "years", "hazard" and "linear", at least one; got {self.members!r}'
+                'members must name some of "base", "years", "hazard", "lines" and "pairs", at least one; '
+                f"got {self.members!r}"
             )
         if self.folds == 0 and self.members != ("years",):
             raise ValueError('without folds there is nothing to weigh members by: set folds, or members=("years",)')
@@ -101,9 +102,9 @@ PRESETS = {
     "default": Settings(
         label="dr",
         cross_fit_base=True,
-        members=("base", "years", "hazard", "linear"),
+        members=("base", "years", "hazard", "lines", "pairs"),
         folds=5,
-        phases=2,
+        phases=3,
         alpha=1.0,
         margin=1.0,
         group_size=256,

@@ -1,0 +1,458 @@
+"""Hazards along broken lines: each column moves the log hazard as far as it has earned it.
+
+Most columns of a registry say little, and a little noise from each of two hundred is much at the top of a list. How
+much a term may say is therefore found by the evidence (MacKay's "automatic relevance determination"): its coefficient
+has a normal prior around 0, and the prior's variance is the one that makes the data most likely. Terms that the data
+could do without are dropped. Phases of life have coefficients of their own and share the variances: a column that
+matters early may matter late, in another way.
+
+What columns say together, and not each by itself, is learned in a second round: products of the strongest terms, two
+at a time, judged by the same evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from itertools import pairwise
+
+import numba
+import numpy as np
+from scipy import linalg
+
+from ..models._newton import maximise
+from ..models._partial_likelihood import PartialLikelihood, RiskSets
+from ..models._proportional import Baseline
+from ..outcome import Outcome
+from ._phases import Stretch, costs_of, phase_of, years_of
+
+KNOTS = (0.25, 0.5, 0.75)  # quantiles of a column at which its line may bend
+ROUNDS = 20  # of the evidence; the variances of those that stay hardly move after ten
+STRONGEST = 30  # terms that are multiplied with each other
+REACH = 2.0  # of a term within a product: standard deviations, or an indicator's 0 to 1, less the mean
+BLOCK_ROWS = 4096
+
+
+@dataclass(frozen=True)
+class Belief:
+    """Prior variance of a coefficient: at first, the least to stay, and the most."""
+
+    first: float
+    least: float
+    most: float
+
+
+LINE, PAIR = Belief(1 / 300, 1e-4, 0.05), Belief(1 / 3000, 1e-3, 0.01)  # products are many: few may stay
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Terms of broken lines: which column, from which knot on, up to which value; mean and scale in training."""
+
+    column: np.ndarray
+    knot: np.ndarray
+    high: np.ndarray
+    mean: np.ndarray
+    scale: np.ndarray
+
+    @classmethod
+    def of(cls, X: np.ndarray) -> Lines:
+        """Each column from its least value on, and numbers with three values or more above their quartiles too.
+
+        Numbers count in standard deviations, indicators from 0 to 1: of rare ones less is believed.
+        """
+        column, knot, high, mean, scale = [], [], [], [], []
+        for j in range(X.shape[1]):
+            x = np.ascontiguousarray(X[:, j])
+            least, most = x.min(), x.max()
+            bends = np.empty(0) if ((x == least) | (x == most)).all() else np.unique(np.quantile(x, KNOTS))
+            for start in (least, *bends[(bends > least) & (bends < most)]):
+                term = np.maximum(x - start, 0.0)
+                reach, spread = most - start, term.std()
+                two = ((term == 0) | (term == reach)).all()
+                column.append(j)
+                knot.append(start)
+                high.append(most)
+                mean.append(term.mean())
+                scale.append((reach if two else spread) or 1.0)
+        return cls(np.array(column, dtype=np.int64), *(np.array(part) for part in (knot, high, mean, scale)))
+
+    def only(self, kept: np.ndarray) -> Lines:
+        """Some of them."""
+        return Lines(*(getattr(self, part.name)[kept] for part in fields(self)))
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Products of two terms, each centred, scaled and cut at `REACH`; and the product's mean in training."""
+
+    first: np.ndarray
+    second: np.ndarray
+    mean: np.ndarray
+
+    @classmethod
+    def of(cls, X: np.ndarray, lines: Lines, chosen: np.ndarray) -> Pairs:
+        """Each of the chosen terms with each other one of another column."""
+        one, other = (chosen[side] for side in np.triu_indices(len(chosen), 1))
+        apart = lines.column[one] != lines.column[other]
+        pairs = cls(one[apart], other[apart], np.zeros(np.count_nonzero(apart)))
+        terms = Terms(X, np.arange(len(X)), lines, pairs, len(lines.column) + np.arange(len(pairs.mean)))
+        return cls(pairs.first, pairs.second, np.ones(len(X)) @ terms / len(X))
+
+    def only(self, kept: np.ndarray) -> Pairs:
+        """Some of them."""
+        return Pairs(*(getattr(self, part.name)[kept] for part in fields(self)))
+
+
+NO_PAIRS = Pairs(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
+
+
+@dataclass(frozen=True, eq=False)
+class LineHazards:
+    """f(x) = Σ slope·(min(x, high) − knot)₊, and products of two such terms, centred, in each phase.
+
+    What is beyond the rows seen in training counts as their end.
+
+    Attributes
+    ----------
+    lines : Lines
+    pairs : Pairs
+    slope : array, shape (phases, lines)
+        In units of the column; 0 for lines that are there for their products only.
+    together : array, shape (phases, pairs)
+    phases : tuple of Stretch
+    """
+
+    lines: Lines
+    pairs: Pairs
+    slope: np.ndarray
+    together: np.ndarray
+    phases: tuple[Stretch, ...]
+
+    @property
+    def terms(self) -> int:
+        """How many were kept."""
+        return int(self.slope.any(axis=0).sum()) + len(self.pairs.mean)
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Years of each row."""
+        return years_of(self.phases, list(self._log_hazards(np.asfortranarray(X).T)))
+
+    def explained(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Years; and what each column adds to them (n, p), and last what all rows share.
+
+        What two columns do together is shared by halves.
+        """
+        columns = np.asfortranarray(X).T
+        sums = list(self._log_hazards(columns))
+        years, typical, costs = costs_of(self.phases, sums, [np.zeros(len(X))] * len(sums))
+        parts, cost = np.zeros((len(columns) + 1, len(X))), np.array(costs)
+        _share_lines(columns, *self._lines(), self.slope, cost, parts)
+        _share_pairs(columns, *self._lines(), *self._pairs(), cost, parts)
+        parts[-1] = typical
+        return years, parts.T
+
+    def _log_hazards(self, columns: np.ndarray) -> np.ndarray:
+        """(phases, n), added up term by term: the same to the bit whoever else is asked about."""
+        found = np.zeros((len(self.phases), columns.shape[1]))
+        _add_lines(columns, *self._lines(), self.slope, found)
+        _add_pairs(columns, *self._lines(), *self._pairs(), found)
+        return found
+
+    def _lines(self) -> tuple[np.ndarray, ...]:
+        return self.lines.column, self.lines.knot, self.lines.high, self.lines.mean
+
+    def _pairs(self) -> tuple[np.ndarray, ...]:
+        return self.lines.scale, self.pairs.first, self.pairs.second, self.pairs.mean, self.together
+
+
+class Terms:
+    """Some terms of some rows, lines first, centred and scaled: a matrix of which only blocks are ever made."""
+
+    __array_ufunc__ = None  # weights @ terms is ours to answer
+
+    def __init__(self, X: np.ndarray, order: np.ndarray, lines: Lines, pairs: Pairs, chosen: np.ndarray) -> None:
+        self.X, self.order, self.lines = X, order, lines
+        many = len(lines.column)
+        self.straight, pairs = chosen[chosen < many], pairs.only(chosen[chosen >= many] - many)
+        self.multiplied, sides = np.unique([pairs.first, pairs.second], return_inverse=True)
+        self.first, self.second = sides.reshape(2, -1)
+        self.mean = pairs.mean
+        self.shape = len(order), len(chosen)
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def __getitem__(self, rows: slice) -> np.ndarray:
+        X = self.X[self.order[rows]]
+        block, factors = np.empty((len(X), self.shape[1])), np.empty((len(X), len(self.multiplied)))
+        for which, out in ((self.straight, block), (self.multiplied, factors)):
+            _draw(X, which, self.lines.column, self.lines.knot, self.lines.mean, self.lines.scale, out)
+        _multiply(factors, self.first, self.second, self.mean, block[:, len(self.straight) :])
+        return block
+
+    def __matmul__(self, coef: np.ndarray) -> np.ndarray:
+        return np.concatenate([self[rows] @ coef for rows in self._blocks()])
+
+    def __rmatmul__(self, weights: np.ndarray) -> np.ndarray:
+        return np.sum([weights[rows] @ self[rows] for rows in self._blocks()], axis=0)
+
+    def _blocks(self) -> list[slice]:
+        return [slice(start, start + BLOCK_ROWS) for start in range(0, len(self.order), BLOCK_ROWS)]
+
+
+class Seen:
+    """What is seen of one phase of life: its partial likelihood, over rows sorted by time."""
+
+    def __init__(self, X: np.ndarray, y: Outcome, start: float, stop: float) -> None:
+        alive, within = phase_of(y, start, stop)
+        self.X, self.length, self.deadly = X, float(stop - start), within.n_events > 0
+        self.sets = RiskSets.of(within, None, "breslow")
+        self.order = np.flatnonzero(alive)[self.sets.order]
+
+    def terms(self, lines: Lines, pairs: Pairs, chosen: np.ndarray) -> Terms:
+        return Terms(self.X, self.order, lines, pairs, chosen)
+
+    def fitted(self, terms: Terms, prior: np.ndarray, start: np.ndarray, tol: float) -> np.ndarray:
+        """The coefficients of largest penalised likelihood."""
+        if not len(prior) or not self.deadly:
+            return np.zeros(len(prior))
+        likelihood = PartialLikelihood(terms, self.sets, 1 / prior)
+        return maximise(likelihood, start, tol=tol, max_iter=20).parameters
+
+    def parabola(self, terms: Terms, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The likelihood near a point as −½βᵀHβ + rᵀβ: H and r."""
+        if not self.deadly:
+            return np.zeros((len(at), len(at))), np.zeros(len(at))
+        likelihood = PartialLikelihood(terms, self.sets, np.zeros(len(at)))
+        likelihood.value(at)
+        curvature = likelihood.curvature(at)
+        return curvature, curvature @ at + likelihood.gradient(at)
+
+    def stretch(self, terms: Terms, coef: np.ndarray) -> Stretch:
+        """The hazard of the whole phase."""
+        log_hazard, hazard = np.zeros(1), np.empty(0)  # everybody lives through it
+        if self.deadly:
+            log_hazard = terms @ coef
+            hazard = self.sets.breslow_hazard(np.exp(log_hazard - log_hazard.max())) * np.exp(-log_hazard.max())
+        baseline = Baseline(self.sets.times, hazard)
+        return Stretch(baseline, baseline.life_table(log_hazard, self.length), self.length)
+
+
+def line_hazards(X: np.ndarray, y: Outcome, edges: np.ndarray, paired: bool = False) -> list[LineHazards]:
+    """Fit them, phase by phase; and, if asked, once more with products.
+
+    One ridge for all, from there the evidence for each term's own, and Newton's method with these.
+    """
+    phases = [Seen(X, y, start, stop) for start, stop in pairwise(edges)]
+    lines = Lines.of(X)
+    first, every = np.full(len(lines.column), LINE.first), np.arange(len(lines.column))
+    near = np.array(
+        [phase.fitted(phase.terms(lines, NO_PAIRS, every), first, np.zeros(len(first)), 0.05) for phase in phases]
+    )
+    alone, coef, weight, prior = _by_evidence(phases, lines, NO_PAIRS, near, first)
+    if not paired:
+        return [alone]
+    strongest = np.sort(np.argsort(-weight, kind="stable")[:STRONGEST])
+    pairs = Pairs.of(X, alone.lines, strongest)
+    many = len(pairs.mean)
+    start = np.column_stack([coef, np.zeros((len(phases), many))])
+    return [alone, _by_evidence(phases, alone.lines, pairs, start, np.append(prior, np.full(many, PAIR.first)))[0]]
+
+
+def _by_evidence(
+    phases: Sequence[Seen], lines: Lines, pairs: Pairs, near: np.ndarray, prior: np.ndarray
+) -> tuple[LineHazards, np.ndarray, np.ndarray, np.ndarray]:
+    """From coefficients near by and first variances: the hazards; and of the lines kept coefficients, weight, variance.
+
+    Weight: what a line adds to the likelihood, about.
+    """
+    many, every = len(lines.column), np.arange(len(prior))
+    known = [phase.parabola(phase.terms(lines, pairs, every), at) for phase, at in zip(phases, near, strict=True)]
+    beliefs = [LINE] * many + [PAIR] * len(pairs.mean)
+    prior = evident(known, prior, *(np.array([getattr(b, end) for b in beliefs]) for end in ("least", "most")))
+    kept = np.flatnonzero(prior)
+    terms = [phase.terms(lines, pairs, kept) for phase in phases]
+    coef = np.zeros_like(near)
+    for k, phase in enumerate(phases):
+        coef[k, kept] = phase.fitted(terms[k], prior[kept], near[k, kept], tol=0.01)
+    stretches = tuple(phase.stretch(terms[k], coef[k, kept]) for k, phase in enumerate(phases))
+    weight = sum(coef[k] ** 2 * np.diag(curvature) for k, (curvature, _) in enumerate(known))
+    if not len(pairs.mean):
+        lines, coef, weight, prior, many = lines.only(kept), coef[:, kept], weight[kept], prior[kept], len(kept)
+    pairs_kept = kept[kept >= many] - many if len(pairs.mean) else np.empty(0, dtype=np.int64)
+    made = LineHazards(
+        lines, pairs.only(pairs_kept), coef[:, :many] / lines.scale, coef[:, many:][:, pairs_kept], stretches
+    )
+    return made, coef, weight, prior
+
+
+def evident(
+    known: Sequence[tuple[np.ndarray, np.ndarray]], prior: np.ndarray, least: np.ndarray, most: np.ndarray
+) -> np.ndarray:
+    """Variances of the coefficients that make the data most likely, 0 where the term can go.
+
+    MacKay's rule: a coefficient's square over how well the data know it, both summed over the phases.
+    """
+    prior = prior.copy()
+    for _ in range(ROUNDS):
+        kept = np.flatnonzero(prior)
+        squares, certainty = np.zeros(len(kept)), np.zeros(len(kept))
+        for curvature, slope in known:
+            mean, variance = posterior(curvature[np.ix_(kept, kept)], slope[kept], prior[kept])
+            squares += mean**2
+            certainty += 1 - variance / prior[kept]
+        found = np.minimum(squares / np.maximum(certainty, 1e-12), most[kept])
+        prior[kept] = np.where(found >= least[kept], found, 0.0)
+    return prior
+
+
+def posterior(curvature: np.ndarray, slope: np.ndarray, prior: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of each coefficient, given its prior variance."""
+    if not len(prior):
+        return prior, prior
+    width = np.sqrt(prior)
+    scaled = width[:, None] * curvature * width
+    scaled[np.diag_indices_from(scaled)] += 1.0
+    factor = linalg.cholesky(scaled, lower=True, check_finite=False)
+    inverse = linalg.solve_triangular(factor, np.eye(len(prior)), lower=True, check_finite=False)
+    return width * (inverse.T @ (inverse @ (width * slope))), prior * (inverse**2).sum(axis=0)
+
+
+@numba.njit(cache=True, nogil=True)
+def _draw(
+    X: np.ndarray,
+    which: np.ndarray,
+    column: np.ndarray,
+    knot: np.ndarray,
+    mean: np.ndarray,
+    scale: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    for i in range(len(X)):
+        for place in range(len(which)):
+            t = which[place]
+            out[i, place] = (max(X[i, column[t]] - knot[t], 0.0) - mean[t]) / scale[t]
+
+
+@numba.njit(cache=True, nogil=True)
+def _multiply(factors: np.ndarray, first: np.ndarray, second: np.ndarray, mean: np.ndarray, out: np.ndarray) -> None:
+    for i in range(len(factors)):
+        for t in range(len(first)):
+            out[i, t] = _cut(factors[i, first[t]]) * _cut(factors[i, second[t]]) - mean[t]
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def _cut(value: float) -> float:
+    return min(max(value, -REACH), REACH)
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def _above(value: float, knot: float, high: float, mean: float) -> float:
+    """One term of one row, centred."""
+    return max(min(value, high) - knot, 0.0) - mean
+
+
+@numba.njit(cache=True, nogil=True)
+def _add_lines(
+    columns: np.ndarray,
+    column: np.ndarray,
+    knot: np.ndarray,
+    high: np.ndarray,
+    mean: np.ndarray,
+    slope: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    for t in range(len(column)):
+        x = columns[column[t]]
+        for phase in range(len(slope)):
+            if slope[phase, t] != 0.0:
+                for i in range(len(x)):
+                    out[phase, i] += slope[phase, t] * _above(x[i], knot[t], high[t], mean[t])
+
+
+@numba.njit(cache=True, nogil=True)
+def _share_lines(
+    columns: np.ndarray,
+    column: np.ndarray,
+    knot: np.ndarray,
+    high: np.ndarray,
+    mean: np.ndarray,
+    slope: np.ndarray,
+    cost: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    for t in range(len(column)):
+        x, part = columns[column[t]], out[column[t]]
+        for phase in range(len(slope)):
+            if slope[phase, t] != 0.0:
+                for i in range(len(x)):
+                    part[i] += slope[phase, t] * _above(x[i], knot[t], high[t], mean[t]) * cost[phase, i]
+
+
+@numba.njit(cache=True, nogil=True)
+def _product(
+    columns: np.ndarray,
+    column: np.ndarray,
+    knot: np.ndarray,
+    high: np.ndarray,
+    mean: np.ndarray,
+    scale: np.ndarray,
+    a: int,
+    b: int,
+    typical: float,
+    out: np.ndarray,
+) -> None:
+    x, z = columns[column[a]], columns[column[b]]
+    for i in range(len(x)):
+        one = _cut(_above(x[i], knot[a], high[a], mean[a]) / scale[a])
+        other = _cut(_above(z[i], knot[b], high[b], mean[b]) / scale[b])
+        out[i] = one * other - typical
+
+
+@numba.njit(cache=True, nogil=True)
+def _add_pairs(
+    columns: np.ndarray,
+    column: np.ndarray,
+    knot: np.ndarray,
+    high: np.ndarray,
+    mean: np.ndarray,
+    scale: np.ndarray,
+    first: np.ndarray,
+    second: np.ndarray,
+    typical: np.ndarray,
+    slope: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    product = np.empty(columns.shape[1])
+    for t in range(len(first)):
+        _product(columns, column, knot, high, mean, scale, first[t], second[t], typical[t], product)
+        for phase in range(len(slope)):
+            for i in range(len(product)):
+                out[phase, i] += slope[phase, t] * product[i]
+
+
+@numba.njit(cache=True, nogil=True)
+def _share_pairs(
+    columns: np.ndarray,
+    column: np.ndarray,
+    knot: np.ndarray,
+    high: np.ndarray,
+    mean: np.ndarray,
+    scale: np.ndarray,
+    first: np.ndarray,
+    second: np.ndarray,
+    typical: np.ndarray,
+    slope: np.ndarray,
+    cost: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    product = np.empty(columns.shape[1])
+    for t in range(len(first)):
+        _product(columns, column, knot, high, mean, scale, first[t], second[t], typical[t], product)
+        one, other = out[column[first[t]]], out[column[second[t]]]
+        for phase in range(len(slope)):
+            for i in range(len(product)):
+                half = 0.5 * slope[phase, t] * product[i] * cost[phase, i]
+                one[i] += half
+                other[i] += half
