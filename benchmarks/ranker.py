@@ -236,7 +236,8 @@ def world_tables(found: pd.DataFrame) -> str:
                 if np.isnan(gain.mean()):
                     cell = "–"
                 row[world] = cell.replace(" ± nan", "").replace(", at least nan%", "")  # one cohort has no spread
-            rows.append({**row, "cohorts": len(wide[arm].dropna()) // len(WORLDS)})
+            many = wide[arm].dropna().groupby("world").size()
+            rows.append({**row, "cohorts": ", ".join(str(many.get(world, 0)) for world in WORLDS)})
         text.append(f"### {title}\n\n{as_markdown(pd.DataFrame(rows))}\n")
     head = wide.groupby("world")[["Cox", "ceiling"]].mean().loc[list(WORLDS)].round(2)
     return f"{as_markdown(head.reset_index())}\n\n" + "\n".join(text)
