@@ -145,6 +145,13 @@ def test_what_matters_is_found_and_the_rest_is_dropped():
     assert errors[1] < 0.5 * errors[0]
 
 
+def test_of_few_deaths_little_is_believed():
+    rng = np.random.default_rng(6)
+    X, y = rng.normal(size=(200, 40)), ly.Outcome(rng.exponential(5, 200), rng.random(200) < 0.5)  # noise
+    ours = [made.predict(X).std() for made in both(X, y, np.array([0.0, TAU]))]
+    assert max(ours) < 0.5 * ly.models.Cox(tau=TAU).fit(X, y).predict(X).std()
+
+
 # years
 
 

@@ -371,7 +371,7 @@ def test_weights_are_least_squares_pulled_towards_the_members_with_none_negative
     truth = rng.normal(size=400)
     base, member = truth + rng.normal(size=400), sign * truth + rng.normal(size=400)
     splits = [(np.arange(200, 400), np.arange(200)), (np.arange(200), np.arange(200, 400))]
-    folds = [{"member": Grown(member[None, test], [None])} for _, test in splits]
+    folds = [{"years": Grown(member[None, test], [None])} for _, test in splits]
     found = weigh(folds, splits, base, truth)
     both = np.column_stack([base - base.mean(), member - member.mean()])
     pull = PULL * np.trace(both.T @ both) / 2  # (A'A + pull·I)·w = A'b + pull·aims, aims: none for the base

@@ -73,7 +73,7 @@ def test_tables_are_made_once():
 
 
 def test_explained_years_are_the_predicted_ones_to_the_bit():
-    d = ly.data.simulate_registry(n=400, random_state=1)
+    d = ly.data.simulate_registry(n=1500, random_state=1)
     members = ("base", "years", "hazard", "lines", "pairs")
     ranker = ly.BootstrappedRanker(tau=10, members=members, n_estimators=30, folds=2, random_state=0, n_jobs=1)
     ranker.fit(d.X, d.y)

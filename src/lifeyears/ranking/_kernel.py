@@ -87,19 +87,23 @@ def _deal(rows: np.ndarray, group_of: np.ndarray, starts: np.ndarray) -> np.ndar
     return dealt
 
 
-def falling(values: np.ndarray) -> np.ndarray:
-    """Rows from the largest value to the smallest, of equals the earlier first.
+def falling(values: np.ndarray, starts: np.ndarray | None = None) -> np.ndarray:
+    """Rows from the largest value to the smallest, of equals the earlier first; between `starts`, each group by itself.
 
-    One sort of all groups at once, and for float32 of whole numbers that hold value and row: numpy sorts those several
-    times as fast as it argsorts, and no two are equal, so that every machine gives the same order.
+    For float32 whole numbers are sorted that hold value and row: numpy sorts those several times as fast as it
+    argsorts, and no two are equal, so that every machine gives the same order.
     """
+    sizes = np.array([len(values)]) if starts is None else np.diff(starts)
     if values.dtype != np.float32:
-        return np.argsort(-values, kind="stable")
+        return np.lexsort((-values, np.repeat(np.arange(len(sizes)), sizes)))
     bits = (values + np.float32(0)).view(np.uint32)  # −0 becomes 0
     rising = bits ^ np.where(bits >> np.uint32(31), np.uint32(0xFFFFFFFF), np.uint32(0x80000000))
     keys = (~rising).astype(np.uint64) << np.uint64(32) | np.arange(len(values), dtype=np.uint64)
-    keys.sort()
-    return (keys & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    filled = np.arange(sizes.max(initial=0)) < sizes[:, None]
+    table = np.full(filled.shape, np.iinfo(np.uint64).max)  # a row a group; what fills up comes last
+    table[filled] = keys
+    table.sort(axis=1)
+    return (table[filled] & np.uint64(0xFFFFFFFF)).astype(np.int64)
 
 
 class Arranged(NamedTuple):
@@ -129,7 +133,7 @@ def arranged(
     group_of[order] = np.repeat(np.arange(len(sizes)), sizes)
     discount = discounts.astype(scores.dtype)[np.arange(len(order)) - np.repeat(starts[:-1], sizes)]
     places = np.empty_like(discount)
-    places[_deal(order[falling(scores[order])], group_of, starts)] = discount
+    places[order[falling(scores[order], starts)]] = discount
     rows = _deal(falling(gains) if falling_gains is None else falling_gains, group_of, starts)
     gains = gains[rows]
     ideals = np.add.reduceat(gains.astype(float) * discount, starts[:-1])

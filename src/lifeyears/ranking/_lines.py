@@ -27,6 +27,7 @@ from ..outcome import Outcome
 from ._phases import Stretch, costs_of, phase_of, years_of
 
 KNOTS = (0.25, 0.5, 0.75)  # quantiles of a column at which its line may bend
+ENOUGH = 2500  # events: with fewer, the evidence believes too much, and the largest variance is scaled down
 ROUNDS = 20  # of the evidence; the variances of those that stay hardly move after ten
 STRONGEST = 30  # terms that are multiplied with each other
 REACH = 2.0  # of a term within a product: standard deviations, or an indicator's 0 to 1, less the mean
@@ -270,7 +271,9 @@ def _by_evidence(
     many, every = len(lines.column), np.arange(len(prior))
     known = [phase.parabola(phase.terms(lines, pairs, every), at) for phase, at in zip(phases, near, strict=True)]
     beliefs = [LINE] * many + [PAIR] * len(pairs.mean)
-    prior = evident(known, prior, *(np.array([getattr(b, end) for b in beliefs]) for end in ("least", "most")))
+    least, most = (np.array([getattr(belief, end) for belief in beliefs]) for end in ("least", "most"))
+    events = sum(np.count_nonzero(phase.sets.event) for phase in phases)
+    prior = evident(known, prior, least, most * min(1.0, events / ENOUGH))
     kept = np.flatnonzero(prior)
     terms = [phase.terms(lines, pairs, kept) for phase in phases]
     coef = np.zeros_like(near)
