@@ -12,7 +12,6 @@ from sklearn.exceptions import ConvergenceWarning
 import lifeyears as ly
 from conftest import cohort
 from lifeyears.models import Cox, KaplanMeier, WeibullAFT
-from lifeyears.models._cox import ridge_path
 from lifeyears.models._newton import maximise
 from lifeyears.models._partial_likelihood import PartialLikelihood, RiskSets
 
@@ -374,13 +373,6 @@ def test_survival_functions_are_callables_as_in_scikit_survival(X, y):
 def test_score_is_the_c_index(X, y):
     cox = Cox().fit(X, y)
     assert cox.score(X, y) == ly.metrics.concordance_index(y, cox.predict(X))
-
-
-def test_a_ridge_path_ends_where_each_fit_ends_alone():
-    X, y = cohort(300, seed=9)
-    for model in ridge_path(X, y, (1000.0, 100.0, 1.0), tau=5.0, tol=1e-6):
-        alone = Cox(alpha=model.alpha, tau=5.0, tol=1e-6).fit(X, y)
-        np.testing.assert_allclose(model.coef_, alone.coef_, rtol=1e-6)
 
 
 @pytest.mark.parametrize("model", [Cox(), WeibullAFT(), Cox(ties="efron")])

@@ -84,10 +84,10 @@ class Cox(ProportionalHazards):
             raise ValueError(f"alpha must be a number, 0 or larger; got {self.alpha!r}")
         need_events(y, "Cox")
         self.mean_ = np.average(X, axis=0, weights=sample_weight)
-        scale, constant = column_scales(X, self.mean_)
         sets = RiskSets.of(y, sample_weight, self.ties)
         Z = X[sets.order]
         Z -= self.mean_
+        scale, constant = column_scales(X, self.mean_, np.sqrt(np.einsum("ij,ij->j", Z, Z) / len(Z)))
         Z /= scale
         Z[:, constant] = 0.0
         penalty = self.alpha / scale**2
