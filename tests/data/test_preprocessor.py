@@ -134,3 +134,11 @@ def test_bad_tables_are_refused(table):
 def test_what_is_learnt_is_plain_data(table):
     fitted = TablePreprocessor().fit(table)
     assert json.loads(json.dumps(fitted.categories_))["blood"] == ["A", "B", "O"]
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 8])
+def test_medians_are_numpys(n):
+    rng = np.random.default_rng(n)
+    X = np.column_stack([rng.integers(0, 2, (n, 9)), rng.integers(0, 3, (n, 5)), rng.normal(size=(n, 3)), np.ones(n)])
+    found = TablePreprocessor(scale=False).fit(X.astype(float)).median_
+    np.testing.assert_array_equal(found, np.median(X, axis=0))

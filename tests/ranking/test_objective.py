@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from lifeyears.ranking._kernel import arranged, available_threads, pair_sums
+from lifeyears.ranking._kernel import Groups, arranged, available_threads, pair_sums
 from lifeyears.ranking._objective import HybridObjective, group_starts
 
 
@@ -53,7 +53,7 @@ def loop_twin(f, y, gains, starts, margin):
 
 
 def sums(f, gains, starts, weights, margin, threads=1):
-    by_gain = arranged(f, gains, np.arange(len(f)), starts, weights)
+    by_gain = arranged(f, gains, np.arange(len(f)), Groups.of(starts, weights.astype(f.dtype)))
     gradient, hessian = np.empty_like(f), np.empty_like(f)
     gradient[by_gain.rows], hessian[by_gain.rows] = pair_sums(by_gain, starts, margin, threads)
     return gradient, hessian

@@ -106,6 +106,20 @@ def falling(values: np.ndarray, starts: np.ndarray | None = None) -> np.ndarray:
     return (table[filled] & np.uint64(0xFFFFFFFF)).astype(np.int64)
 
 
+class Groups(NamedTuple):
+    """Places in groups that lie side by side: where each begins and the last ends, each place's group, d(its rank)."""
+
+    starts: np.ndarray
+    number: np.ndarray
+    discount: np.ndarray
+
+    @classmethod
+    def of(cls, starts: np.ndarray, discounts: np.ndarray) -> Groups:
+        sizes = np.diff(starts)
+        rank = np.arange(starts[-1]) - np.repeat(starts[:-1], sizes)
+        return cls(starts, np.repeat(np.arange(len(sizes)), sizes), discounts[rank])
+
+
 class Arranged(NamedTuple):
     """Rows group by group, by falling gain: which they are, their scores, gains and d(rank); the groups' ideal DCG."""
 
@@ -120,23 +134,20 @@ def arranged(
     scores: np.ndarray,
     gains: np.ndarray,
     order: np.ndarray,
-    starts: np.ndarray,
-    discounts: np.ndarray,
+    groups: Groups,
     falling_gains: np.ndarray | None = None,
 ) -> Arranged:
-    """Cut `order` at `starts` into groups; rank each by score (of equal ones, who comes first), and sort it by gain.
+    """Cut `order` into groups; rank each by score (of equal ones, who comes first), and sort it by gain.
 
     Who has all rows sorted by gain already says so (`falling_gains`).
     """
-    sizes = np.diff(starts)
     group_of = np.empty(len(order), dtype=np.int64)
-    group_of[order] = np.repeat(np.arange(len(sizes)), sizes)
-    discount = discounts.astype(scores.dtype)[np.arange(len(order)) - np.repeat(starts[:-1], sizes)]
-    places = np.empty_like(discount)
-    places[order[falling(scores[order], starts)]] = discount
-    rows = _deal(falling(gains) if falling_gains is None else falling_gains, group_of, starts)
+    group_of[order] = groups.number
+    places = np.empty_like(scores)
+    places[order[falling(scores[order], groups.starts)]] = groups.discount
+    rows = _deal(falling(gains) if falling_gains is None else falling_gains, group_of, groups.starts)
     gains = gains[rows]
-    ideals = np.add.reduceat(gains.astype(float) * discount, starts[:-1])
+    ideals = np.add.reduceat(gains * groups.discount.astype(float), groups.starts[:-1])
     return Arranged(rows, scores[rows], gains, places[rows], ideals)
 
 

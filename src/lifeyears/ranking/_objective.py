@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..metrics._gain import discounts
-from ._kernel import arranged, falling, pair_loss, pair_sums
+from ._kernel import Groups, arranged, falling, pair_loss, pair_sums
 
 
 class HybridObjective:
@@ -51,9 +51,9 @@ class HybridObjective:
         self.alpha, self.margin, self.threads, self.weights = alpha, margin, threads, weights
         self.rng = np.random.default_rng(random_state)
         self.starts = group_starts(len(labels), group_size)
-        self.discounts = discounts(int(np.diff(self.starts).max()))
-        self.falling_gains = falling(self.gains)  # for every round
         sizes = np.diff(self.starts)
+        self.groups = Groups.of(self.starts, discounts(int(sizes.max())).astype(precision))
+        self.falling_gains = falling(self.gains)  # for every round
         self.bend = np.repeat(2 * alpha / sizes, sizes)  # of the squared error, group by group
 
     def __call__(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -71,7 +71,7 @@ class HybridObjective:
             rows, slope, bend = order, self.bend * miss[order], self.bend
         else:
             near = (scores - scores.mean()).astype(self.gains.dtype)  # differences count: keep the digits for them
-            by_gain = arranged(near, self.gains, order, self.starts, self.discounts, self.falling_gains)
+            by_gain = arranged(near, self.gains, order, self.groups, self.falling_gains)
             push, curve = pair_sums(by_gain, self.starts, self.margin, self.threads)
             rows = by_gain.rows
             slope = self.bend * miss[rows] + (1 - self.alpha) * push
@@ -98,7 +98,7 @@ class HybridLoss:
         self.gains = self.labels if gains is None else np.asarray(gains, dtype=float)
         self.alpha, self.margin = alpha, margin
         self.starts = group_starts(len(labels), group_size)
-        self.discounts = discounts(int(np.diff(self.starts).max()))
+        self.groups = Groups.of(self.starts, discounts(int(np.diff(self.starts).max())))
         self.falling_gains = falling(self.gains)
 
     def __call__(self, scores: np.ndarray) -> float:
@@ -107,7 +107,7 @@ class HybridLoss:
         squares = np.add.reduceat(((scores - self.labels) ** 2)[self.order], self.starts[:-1]) / np.diff(self.starts)
         rank = 0.0
         if self.alpha < 1:
-            by_gain = arranged(scores, self.gains, self.order, self.starts, self.discounts, self.falling_gains)
+            by_gain = arranged(scores, self.gains, self.order, self.groups, self.falling_gains)
             rank = pair_loss(by_gain, self.starts, self.margin)
         return float((self.alpha * squares.sum() + (1 - self.alpha) * rank) / (len(self.starts) - 1))
 
