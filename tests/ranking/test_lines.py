@@ -1,5 +1,7 @@
 """Hazards along broken lines: against Cox, a dense matrix, closed forms of the evidence, and areas added up by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
@@ -236,3 +238,29 @@ def test_a_ranker_of_lines_alone_is_saved_and_says_that_it_has_no_trees(rows, tm
     np.testing.assert_array_equal(ly.load(ly.save(ranker, tmp_path / "m")).predict(X), ranker.predict(X))
     with pytest.raises(AttributeError, match="no trees"):
         ranker.booster_  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "value"),
+    [
+        ("lines", "column", [-1]),
+        ("lines", "knot", []),
+        ("pairs", "first", [10**9]),
+        ("pairs", "mean", [0.0, 0.0]),
+        (None, "slope", [[1.0]]),
+    ],
+)
+def test_what_does_not_fit_together_is_refused_before_compiled_loops_see_it(rows, part, name, value):
+    X, y = rows
+    made = both(X, y)[0]
+    lines, none = made.lines.only(np.arange(1)), np.zeros((2, 0))
+    one = Pairs(np.array([0]), np.array([0]), np.array([0.0]))
+    parts = {"lines": lines, "pairs": one, "slope": np.ones((2, 1)), "together": np.ones((2, 1))}
+    type(made)(**parts, phases=made.phases)
+    forged = np.array(value, dtype=getattr(parts[part], name).dtype if part else float)
+    parts |= {part: replace(parts[part], **{name: forged})} if part else {name: forged}
+    with pytest.raises(ValueError, match="fit together"):
+        type(made)(**parts, phases=made.phases)
+    far = type(made)(replace(lines, column=np.array([99])), NO_PAIRS, np.ones((2, 1)), none, made.phases)
+    with pytest.raises(ValueError, match="columns"):
+        far.predict(X)

@@ -130,6 +130,17 @@ class LineHazards:
     together: np.ndarray
     phases: tuple[Stretch, ...]
 
+    def __post_init__(self) -> None:
+        """Refuse what does not fit together, as a forged file may not: compiled loops do not check their bounds."""
+        lines, pairs = (tuple(getattr(part, each.name) for each in fields(part)) for part in (self.lines, self.pairs))
+        many, two = len(lines[0]), len(pairs[0])
+        shapes = [(many,)] * 5 + [(two,)] * 3 + [(len(self.phases), many), (len(self.phases), two)]
+        given = [np.shape(part) for part in (*lines, *pairs, self.slope, self.together)]
+        which = (self.lines.column, self.pairs.first, self.pairs.second)
+        whole = all(part.dtype == np.int64 and (part >= 0).all() for part in which)
+        if given != shapes or not whole or max(np.max(part, initial=0) for part in which[1:]) >= max(many, 1):
+            raise ValueError("terms, phases and slopes of broken lines do not fit together")
+
     @property
     def terms(self) -> int:
         """How many were kept."""
@@ -155,6 +166,8 @@ class LineHazards:
 
     def _log_hazards(self, columns: np.ndarray) -> np.ndarray:
         """(phases, n), added up term by term: the same to the bit whoever else is asked about."""
+        if self.lines.column.max(initial=0) >= len(columns):
+            raise ValueError(f"broken lines of {self.lines.column.max() + 1} columns or more; got {len(columns)}")
         found = np.zeros((len(self.phases), columns.shape[1]))
         _add_lines(columns, *self._lines(), self.slope, found)
         _add_pairs(columns, *self._lines(), *self._pairs(), found)
