@@ -137,8 +137,9 @@ def test_what_is_learnt_is_plain_data(table):
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 8])
-def test_medians_are_numpys(n):
+def test_medians_are_numpys(n):  # and what comes out is not the caller's own
     rng = np.random.default_rng(n)
     X = np.column_stack([rng.integers(0, 2, (n, 9)), rng.integers(0, 3, (n, 5)), rng.normal(size=(n, 3)), np.ones(n)])
     found = TablePreprocessor(scale=False).fit(X.astype(float)).median_
     np.testing.assert_array_equal(found, np.median(X, axis=0))
+    assert not np.shares_memory(TablePreprocessor(scale=False).fit_transform(X), X)

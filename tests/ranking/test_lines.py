@@ -154,6 +154,24 @@ def test_of_few_deaths_little_is_believed():
     assert max(ours) < 0.5 * ly.models.Cox(tau=TAU).fit(X, y).predict(X).std()
 
 
+def test_of_too_many_terms_the_strongest_are_looked_at(monkeypatch):
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(1500, 30))
+    life = rng.exponential(5 * np.exp(-X[:, 3] + 0.8 * X[:, 17]))
+    monkeypatch.setattr("lifeyears.ranking._lines.MOST_TERMS", 10)
+    for made in both(X, ly.Outcome(life, np.ones(1500, dtype=bool)), np.array([0.0, TAU])):
+        assert {3, 17} <= set(made.lines.column)
+        assert len(made.lines.column) <= 10
+
+
+def test_who_dies_at_once_is_seen():
+    time = np.append(np.zeros(300), np.full(700, 2.0))
+    X = np.random.default_rng(8).normal(size=(1000, 2))
+    made = both(X, ly.Outcome(time, np.ones(1000, dtype=bool)), np.array([0.0, TAU]))[0]
+    # Breslow's hazard: 300 of 1,000 at 0, all of the rest at 2
+    np.testing.assert_allclose(made.predict(X).mean(), 2 * np.exp(-0.3) + 2 * np.exp(-1.3), rtol=0.002)
+
+
 # years
 
 
@@ -245,6 +263,8 @@ def test_a_ranker_of_lines_alone_is_saved_and_says_that_it_has_no_trees(rows, tm
     [
         ("lines", "column", [-1]),
         ("lines", "knot", []),
+        ("lines", "scale", [0.0]),
+        ("lines", "mean", [np.nan]),
         ("pairs", "first", [10**9]),
         ("pairs", "mean", [0.0, 0.0]),
         (None, "slope", [[1.0]]),
@@ -261,6 +281,9 @@ def test_what_does_not_fit_together_is_refused_before_compiled_loops_see_it(rows
     parts |= {part: replace(parts[part], **{name: forged})} if part else {name: forged}
     with pytest.raises(ValueError, match="fit together"):
         type(made)(**parts, phases=made.phases)
+    empty = made.lines.only(np.arange(0))
+    with pytest.raises(ValueError, match="fit together"):
+        type(made)(empty, one, none, np.ones((2, 1)), made.phases)
     far = type(made)(replace(lines, column=np.array([99])), NO_PAIRS, np.ones((2, 1)), none, made.phases)
     with pytest.raises(ValueError, match="columns"):
         far.predict(X)

@@ -104,6 +104,8 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
             numeric = np.where(missing, self.median_, numeric)
         if self.scale:
             numeric = (numeric - self.mean_) / self.scale_
+        elif not missing.any() and not self.categories_:
+            numeric = numeric.copy()  # never the caller's own
         indicators = [_indicators(table[name], name, seen) for name, seen in self.categories_.items()]
         return np.concatenate([numeric, *indicators], axis=1) if indicators else numeric
 

@@ -24,6 +24,10 @@ class Baseline:
     times: np.ndarray
     hazard: np.ndarray
 
+    def __post_init__(self) -> None:
+        if np.shape(self.times) != np.shape(self.hazard):  # compiled loops do not check
+            raise ValueError(f"{len(self.times)} times of a baseline hazard and {len(self.hazard)} values")
+
     def survival(self, eta: np.ndarray, times: np.ndarray) -> np.ndarray:
         """S(t|η) = exp(−H₀(t)·e^η), (n, m)."""
         hazard = np.append(0.0, self.hazard)[np.searchsorted(self.times, times, side="right")]
@@ -69,6 +73,10 @@ class LifeTable:
     eta: np.ndarray
     life: np.ndarray
     slope: np.ndarray
+
+    def __post_init__(self) -> None:
+        if not np.shape(self.eta) == np.shape(self.life) == np.shape(self.slope) or len(self.eta) < 2:
+            raise ValueError("the nodes of a table of expected life and its values do not fit together")
 
     def __call__(self, eta: np.ndarray, baseline: Baseline, tau: float) -> np.ndarray:
         """Look η up; beyond the nodes, integrate."""

@@ -93,7 +93,7 @@ def fit_on_dask(
         base = fitting._new_base().fit(matrix, outcome)
         weigher = fitting._new_censoring(matrix, outcome) if settings.label == "dr" else None
         labels = fitting._labelled(base, weigher, matrix, outcome)
-    # all that a worker needs is in these three, sent to each once
+    # all that a worker needs is in these, sent to each once
     kit = client.scatter((ranker.preprocessor_, fitting, base, weigher), broadcast=True)
     parts = [_labelled_part([_part(each, at) for each in dealt], _delayed(kit)) for at in range(many)]
     parts = client.persist(parts)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import nnls
 
+from .._threads import one_thread
 from ..outcome import Outcome
 from ._calibration import CalibrationMap
 from ._lines import line_hazards
@@ -99,7 +100,22 @@ def grow_fold(
     tau: float,
     seed: int,
 ) -> dict[str, Grown]:
-    """All members of one fold but the base, on one thread."""
+    """All members of one fold but the base."""
+    with one_thread():  # the same to the bit in any process
+        return _grow_fold(X, y, labels, gains, train, test, settings, tau, seed)
+
+
+def _grow_fold(
+    X: np.ndarray,
+    y: Outcome | None,
+    labels: np.ndarray,
+    gains: np.ndarray,
+    train: np.ndarray,
+    test: np.ndarray,
+    settings: Settings,
+    tau: float,
+    seed: int,
+) -> dict[str, Grown]:
     matrix, new = np.ascontiguousarray(X[train]), np.ascontiguousarray(X[test])
     table = training_table(matrix, settings, seed)
     grown: dict[str, Grown] = {}

@@ -233,7 +233,11 @@ class Fitting:
             labels=labels if isinstance(labels, PseudoLabels) else None,
             weights=weights,
             rounds={name: fits[0].rounds for name, fits in members.items() if hasattr(fits[0], "rounds")},
-            terms={name: fits[0].terms for name, fits in members.items() if hasattr(fits[0], "terms")},
+            terms={
+                name: round(float(np.median([fit.terms for fit in fits])))
+                for name, fits in members.items()
+                if hasattr(fits[0], "terms")
+            },
             kept_base=set(weights) == {"base"},
             calibrated=calibration.fitted,
             notes=tuple(self.notes),

@@ -28,7 +28,8 @@ from ._phases import Stretch, costs_of, phase_of, years_of
 
 KNOTS = (0.25, 0.5, 0.75)  # quantiles of a column at which its line may bend
 ENOUGH = 2500  # events: with fewer, the evidence believes too much, and the largest variance is scaled down
-ROUNDS = 20  # of the evidence; the variances of those that stay hardly move after ten
+ROUNDS = 20  # of the evidence: terms that hardly matter go on fading after them, slowly
+MOST_TERMS = 1000  # of more, those of the largest score at 0: the work grows with their cube
 STRONGEST = 30  # terms that are multiplied with each other
 REACH = 2.0  # of a term within a product: standard deviations, or an indicator's 0 to 1, less the mean
 BLOCK_ROWS = 4096
@@ -138,7 +139,10 @@ class LineHazards:
         given = [np.shape(part) for part in (*lines, *pairs, self.slope, self.together)]
         which = (self.lines.column, self.pairs.first, self.pairs.second)
         whole = all(part.dtype == np.int64 and (part >= 0).all() for part in which)
-        if given != shapes or not whole or max(np.max(part, initial=0) for part in which[1:]) >= max(many, 1):
+        numbers = (*lines[1:], pairs[-1], self.slope, self.together)
+        sound = whole and all(part.dtype == float and np.isfinite(part).all() for part in numbers)
+        sound = sound and len(self.phases) > 0 and bool((self.lines.scale > 0).all())
+        if given != shapes or not sound or max(part.max(initial=-1) for part in which[1:]) >= many:
             raise ValueError("terms, phases and slopes of broken lines do not fit together")
 
     @property
@@ -166,7 +170,7 @@ class LineHazards:
 
     def _log_hazards(self, columns: np.ndarray) -> np.ndarray:
         """(phases, n), added up term by term: the same to the bit whoever else is asked about."""
-        if self.lines.column.max(initial=0) >= len(columns):
+        if self.lines.column.max(initial=-1) >= len(columns):
             raise ValueError(f"broken lines of {self.lines.column.max() + 1} columns or more; got {len(columns)}")
         found = np.zeros((len(self.phases), columns.shape[1]))
         _add_lines(columns, *self._lines(), self.slope, found)
@@ -210,6 +214,11 @@ class Terms:
 
     def __rmatmul__(self, weights: np.ndarray) -> np.ndarray:
         return np.sum([weights[rows] @ self[rows] for rows in self._blocks()], axis=0)
+
+    def spread(self) -> np.ndarray:
+        """Standard deviations of the columns around the training mean."""
+        squares = np.sum([(self[rows] ** 2).sum(axis=0) for rows in self._blocks()], axis=0)
+        return np.sqrt(squares / len(self))
 
     def _blocks(self) -> list[slice]:
         return [slice(start, start + BLOCK_ROWS) for start in range(0, len(self.order), BLOCK_ROWS)]
@@ -259,7 +268,7 @@ def line_hazards(X: np.ndarray, y: Outcome, edges: np.ndarray, paired: bool = Fa
     One ridge for all, from there the evidence for each term's own, and Newton's method with these.
     """
     phases = [Seen(X, y, start, stop) for start, stop in pairwise(edges)]
-    lines = Lines.of(X)
+    lines = _strongest(phases, Lines.of(X))
     first, every = np.full(len(lines.column), LINE.first), np.arange(len(lines.column))
     near = np.array(
         [phase.fitted(phase.terms(lines, NO_PAIRS, every), first, np.zeros(len(first)), 0.05) for phase in phases]
@@ -272,6 +281,21 @@ def line_hazards(X: np.ndarray, y: Outcome, edges: np.ndarray, paired: bool = Fa
     many = len(pairs.mean)
     start = np.column_stack([coef, np.zeros((len(phases), many))])
     return [alone, _by_evidence(phases, alone.lines, pairs, start, np.append(prior, np.full(many, PAIR.first)))[0]]
+
+
+def _strongest(phases: Sequence[Seen], lines: Lines) -> Lines:
+    """All lines, or of too many those along which the likelihood rises most from 0, in their standard errors."""
+    every = np.arange(len(lines.column))
+    if len(every) <= MOST_TERMS:
+        return lines
+    score = np.zeros(len(every))
+    for phase in phases:
+        if phase.deadly:
+            terms = phase.terms(lines, NO_PAIRS, every)
+            likelihood = PartialLikelihood(terms, phase.sets, np.zeros(len(every)))
+            likelihood.value(np.zeros(len(every)))
+            score += likelihood.gradient(np.zeros(len(every))) ** 2 / np.maximum(terms.spread() ** 2, 1e-12)
+    return lines.only(np.sort(np.argsort(-score, kind="stable")[:MOST_TERMS]))
 
 
 def _by_evidence(

@@ -46,7 +46,7 @@ def phase_edges(y: Outcome, tau: float, phases: int) -> np.ndarray:
 
 def phase_of(y: Outcome, start: float, stop: float) -> tuple[np.ndarray, Outcome]:
     """Who begins a phase, and what is seen of them within it, counted from its start."""
-    alive = y.time > start
+    alive = y.time > start if start > 0 else np.ones(len(y), dtype=bool)  # who dies at 0 was there
     seen = y[alive]
     return alive, Outcome(np.minimum(seen.time, stop) - start, seen.event & (seen.time <= stop))
 

@@ -20,7 +20,7 @@ class RankerReport:
     rounds : dict of member to int
         Trees kept.
     terms : dict of member to int
-        Kept of broken lines and products.
+        Kept of broken lines and products, in the median fold.
     kept_base : bool
         The base model is used as it is: too few events, or nothing was better on held-out rows (see `notes`).
     calibrated : bool
