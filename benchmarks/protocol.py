@@ -3,7 +3,8 @@
 The glue is what a competent user would write today: Kaplan–Meier and Weibull from lifelines, Cox from scikit-survival
 (faster than lifelines), DeepSurv and DeepHit from pycox, the ranker as LightGBM with a numpy objective, curves on a
 monthly grid, each base model fitted once. Equal epochs and trees (none is stopped early), one thread each, seconds of
-processor time: the machine is shared, and both sides are slowed alike. It writes docs/protocol_tables.md.
+processor time, of each part the best of three passes, ours and the peers' in turn: the machine is shared and noisy. It
+writes docs/protocol_tables.md.
 """
 
 import os
@@ -51,6 +52,10 @@ class Clock:
         if not self.quiet:
             print(f"  {part}, {model}: {self.parts[part, model]:.1f} s", flush=True)
         return made
+
+    def keep_best(self, other: "Clock") -> None:
+        """Of each part the smaller."""
+        self.parts = {part: min(seconds, other.parts[part]) for part, seconds in self.parts.items()}
 
 
 # the peers
@@ -243,6 +248,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--rows", type=int, default=60_055)
     options.add_argument("--epochs", type=int, default=10, help="of the deep models, for both")
+    options.add_argument("--passes", type=int, default=3)
     options.add_argument("--out", default=str(Path(__file__).parents[1] / "docs" / "protocol_tables.md"))
     given = options.parse_args()
     import torch
@@ -259,10 +265,12 @@ def main() -> None:
         work(SHALLOW + DEEP, X[:2000], y[:2000], new[:600], test[:600], 1, Clock(quiet=True))
     expected = data.truth.expected(TAU)[held]
     clocks, found = {}, {}
-    for side, work in (("ours", ours), ("peers", peers)):
-        print(side, flush=True)
-        clocks[side] = Clock()
-        found[side] = work(SHALLOW + DEEP, X, y, new, test, given.epochs, clocks[side])
+    for passed in range(given.passes):
+        for side, work in (("ours", ours), ("peers", peers)):
+            print(f"{side}, pass {passed + 1}", flush=True)
+            clock = Clock()
+            found[side] = work(SHALLOW + DEEP, X, y, new, test, given.epochs, clock)
+            clocks.setdefault(side, clock).keep_best(clock)
     text = tables(given, X, new, clocks, found, expected)
     Path(given.out).write_text(text, encoding="utf-8")
     print(text)
@@ -284,8 +292,8 @@ def tables(given: Any, X: np.ndarray, new: np.ndarray, clocks: Any, found: Any, 
     lines = [
         "<!-- made by `python benchmarks/protocol.py`; do not edit -->",
         f"One fold of `full`: {len(X):,} × {X.shape[1]} to train, {len(new):,} to test, {given.epochs} epochs of the "
-        "deep models on both sides, one thread, processor seconds. Both sides in one process took at most "
-        f"{memory:.1f} GB.",
+        f"deep models on both sides, one thread, processor seconds, of each part the best of {given.passes} passes. Both "
+        f"sides in one process took at most {memory:.1f} GB.",
         "",
         "| part | model | ours, s | peers, s | ratio |",
         "|---|---|---:|---:|---:|",

@@ -76,15 +76,50 @@ def _pair_loss(
 
 
 @numba.njit(cache=True)
-def _deal(rows: np.ndarray, group_of: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """The rows group by group and, within each, as they come."""
+def _deal(
+    scores: np.ndarray,
+    gains: np.ndarray,
+    order: np.ndarray,
+    ranked: np.ndarray,
+    falling_gains: np.ndarray,
+    number: np.ndarray,
+    discount: np.ndarray,
+    starts: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Rows group by group, by falling gain, and of each its score, gain and d(rank).
+
+    `ranked` are places of `order` group by group, by falling score.
+    """
+    group_of, place_of = np.empty(len(order), dtype=np.int64), np.empty_like(scores)
+    for place in range(len(order)):
+        group_of[order[place]] = number[place]
+        place_of[order[ranked[place]]] = discount[place]
     free = starts[:-1].copy()
-    dealt = np.empty_like(rows)
-    for row in rows:
-        group = group_of[row]
-        dealt[free[group]] = row
-        free[group] += 1
-    return dealt
+    rows = np.empty_like(order)
+    dealt = np.empty_like(scores), np.empty_like(gains), np.empty_like(scores)
+    for row in falling_gains:
+        to = free[group_of[row]]
+        free[group_of[row]] += 1
+        rows[to], dealt[0][to], dealt[1][to], dealt[2][to] = row, scores[row], gains[row], place_of[row]
+    return rows, dealt[0], dealt[1], dealt[2]
+
+
+@numba.njit(cache=True)
+def _keys(bits: np.ndarray, starts: np.ndarray, table: np.ndarray) -> None:
+    """A row of `table` a group: whole numbers that sort as the float32 behind the bits fall, each with its place."""
+    for group in range(len(starts) - 1):
+        for place in range(starts[group], starts[group + 1]):
+            flipped = bits[place] if bits[place] >> np.uint32(31) else bits[place] ^ np.uint32(0x7FFFFFFF)
+            table[group, place - starts[group]] = np.uint64(flipped) << np.uint64(32) | np.uint64(place)
+
+
+@numba.njit(cache=True)
+def _places(table: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    found = np.empty(starts[-1], dtype=np.int64)
+    for group in range(len(starts) - 1):
+        for rank in range(starts[group + 1] - starts[group]):
+            found[starts[group] + rank] = table[group, rank] & np.uint64(0xFFFFFFFF)
+    return found
 
 
 def falling(values: np.ndarray, starts: np.ndarray | None = None) -> np.ndarray:
@@ -93,17 +128,14 @@ def falling(values: np.ndarray, starts: np.ndarray | None = None) -> np.ndarray:
     For float32 whole numbers are sorted that hold value and row: numpy sorts those several times as fast as it
     argsorts, and no two are equal, so that every machine gives the same order.
     """
-    sizes = np.array([len(values)]) if starts is None else np.diff(starts)
+    starts = np.array([0, len(values)]) if starts is None else starts
+    sizes = np.diff(starts)
     if values.dtype != np.float32:
         return np.lexsort((-values, np.repeat(np.arange(len(sizes)), sizes)))
-    bits = (values + np.float32(0)).view(np.uint32)  # −0 becomes 0
-    rising = bits ^ np.where(bits >> np.uint32(31), np.uint32(0xFFFFFFFF), np.uint32(0x80000000))
-    keys = (~rising).astype(np.uint64) << np.uint64(32) | np.arange(len(values), dtype=np.uint64)
-    filled = np.arange(sizes.max(initial=0)) < sizes[:, None]
-    table = np.full(filled.shape, np.iinfo(np.uint64).max)  # a row a group; what fills up comes last
-    table[filled] = keys
+    table = np.full((len(sizes), sizes.max(initial=0)), np.iinfo(np.uint64).max)  # what fills up comes last
+    _keys((values + np.float32(0)).view(np.uint32), starts, table)  # −0 becomes 0
     table.sort(axis=1)
-    return (table[filled] & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    return _places(table, starts)
 
 
 class Groups(NamedTuple):
@@ -141,14 +173,13 @@ def arranged(
 
     Who has all rows sorted by gain already says so (`falling_gains`).
     """
-    group_of = np.empty(len(order), dtype=np.int64)
-    group_of[order] = groups.number
-    places = np.empty_like(scores)
-    places[order[falling(scores[order], groups.starts)]] = groups.discount
-    rows = _deal(falling(gains) if falling_gains is None else falling_gains, group_of, groups.starts)
-    gains = gains[rows]
+    ranked = falling(scores[order], groups.starts)
+    falling_gains = falling(gains) if falling_gains is None else falling_gains
+    rows, scores, gains, places = _deal(
+        scores, gains, order, ranked, falling_gains, groups.number, groups.discount, groups.starts
+    )
     ideals = np.add.reduceat(gains * groups.discount.astype(float), groups.starts[:-1])
-    return Arranged(rows, scores[rows], gains, places[rows], ideals)
+    return Arranged(rows, scores, gains, places, ideals)
 
 
 _options: dict[str, Any] = {"nogil": True, "fastmath": {"reassoc", "contract", "nsz", "arcp"}, "cache": True}
