@@ -292,8 +292,8 @@ def tables(given: Any, X: np.ndarray, new: np.ndarray, clocks: Any, found: Any, 
     lines = [
         "<!-- made by `python benchmarks/protocol.py`; do not edit -->",
         f"One fold of `full`: {len(X):,} × {X.shape[1]} to train, {len(new):,} to test, {given.epochs} epochs of the "
-        f"deep models on both sides, one thread, processor seconds, of each part the best of {given.passes} passes. Both "
-        f"sides in one process took at most {memory:.1f} GB.",
+        f"deep models on both sides, one thread, processor seconds, of each part the best of {given.passes} passes. "
+        f"Both sides in one process took at most {memory:.1f} GB.",
         "",
         "| part | model | ours, s | peers, s | ratio |",
         "|---|---|---:|---:|---:|",
