@@ -45,10 +45,14 @@ def phase_edges(y: Outcome, tau: float, phases: int) -> np.ndarray:
 
 
 def phase_of(y: Outcome, start: float, stop: float) -> tuple[np.ndarray, Outcome]:
-    """Who begins a phase, and what is seen of them within it, counted from its start."""
+    """Who begins a phase, and what is seen of them within it, counted from its start.
+
+    Who lives on is there until just after its end: a tie with the last deaths would hold all of them together.
+    """
     alive = y.time > start if start > 0 else np.ones(len(y), dtype=bool)  # who dies at 0 was there
     seen = y[alive]
-    return alive, Outcome(np.minimum(seen.time, stop) - start, seen.event & (seen.time <= stop))
+    beyond = np.nextafter(stop - start, np.inf)
+    return alive, Outcome(np.where(seen.time > stop, beyond, seen.time - start), seen.event & (seen.time <= stop))
 
 
 def years_of(phases: Sequence[Any], log_hazards: Sequence[np.ndarray]) -> np.ndarray:
