@@ -64,7 +64,7 @@ def main() -> None:
     from distributed import Client, LocalCluster
 
     with (
-        LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address=None) as workers,
+        LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address="127.0.0.1:0") as workers,
         Client(workers) as client,
     ):
         found = []

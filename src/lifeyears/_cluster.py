@@ -23,7 +23,7 @@ def workers(dask: str | None) -> Iterator[dict[str, Any]]:
         raise ValueError(f"--dask local:N takes a number of workers, at least 1; got {dask!r}")
     if kind == "local":
         with (
-            LocalCluster(n_workers=int(many or 2), threads_per_worker=1, dashboard_address=None) as cluster,
+            LocalCluster(n_workers=int(many or 2), threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
             Client(cluster),
             parallel_config(backend="dask"),
         ):

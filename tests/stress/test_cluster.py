@@ -63,7 +63,7 @@ def test_two_workers_learn_what_one_machine_learns():
     y = np.column_stack([outcome.event, outcome.time])
     ranker = ly.BootstrappedRanker(tau=10.0, preset="paper", n_estimators=20, random_state=0)
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
         distributed.Client(cluster) as client,
     ):
         fitted = fit_on_dask(ranker, da.from_array(X, (400, -1)), da.from_array(y, (400, -1)), client)
