@@ -89,6 +89,7 @@ def grow_lines(X: np.ndarray, new: np.ndarray, y: Outcome, edges: np.ndarray, pa
     return {name: Grown(made.predict(new)[None], [made]) for name, made in both.items()}
 
 
+@one_thread()  # the same to the bit in any process
 def grow_fold(
     X: np.ndarray,
     y: Outcome | None,
@@ -101,21 +102,6 @@ def grow_fold(
     seed: int,
 ) -> dict[str, Grown]:
     """All members of one fold but the base."""
-    with one_thread():  # the same to the bit in any process
-        return _grow_fold(X, y, labels, gains, train, test, settings, tau, seed)
-
-
-def _grow_fold(
-    X: np.ndarray,
-    y: Outcome | None,
-    labels: np.ndarray,
-    gains: np.ndarray,
-    train: np.ndarray,
-    test: np.ndarray,
-    settings: Settings,
-    tau: float,
-    seed: int,
-) -> dict[str, Grown]:
     matrix, new = np.ascontiguousarray(X[train]), np.ascontiguousarray(X[test])
     table = training_table(matrix, settings, seed)
     grown: dict[str, Grown] = {}

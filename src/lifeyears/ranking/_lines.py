@@ -163,8 +163,8 @@ class LineHazards:
         sums = list(self._log_hazards(columns))
         years, typical, costs = costs_of(self.phases, sums, [np.zeros(len(X))] * len(sums))
         parts, cost = np.zeros((len(columns) + 1, len(X))), np.array(costs)
-        _share_lines(columns, *self._lines(), self.slope, cost, parts)
-        _share_pairs(columns, *self._lines(), *self._pairs(), cost, parts)
+        _add_lines(columns, *self._lines(), self.slope, cost, True, parts)
+        _add_pairs(columns, *self._lines(), *self._pairs(), cost, True, parts)
         parts[-1] = typical
         return years, parts.T
 
@@ -172,9 +172,10 @@ class LineHazards:
         """(phases, n), added up term by term: the same to the bit whoever else is asked about."""
         if self.lines.column.max(initial=-1) >= len(columns):
             raise ValueError(f"broken lines of {self.lines.column.max() + 1} columns or more; got {len(columns)}")
-        found = np.zeros((len(self.phases), columns.shape[1]))
-        _add_lines(columns, *self._lines(), self.slope, found)
-        _add_pairs(columns, *self._lines(), *self._pairs(), found)
+        found, one = np.zeros((2, len(self.phases), columns.shape[1]))
+        one += 1.0
+        _add_lines(columns, *self._lines(), self.slope, one, False, found)
+        _add_pairs(columns, *self._lines(), *self._pairs(), one, False, found)
         return found
 
     def _lines(self) -> tuple[np.ndarray, ...]:
@@ -401,53 +402,18 @@ def _add_lines(
     high: np.ndarray,
     mean: np.ndarray,
     slope: np.ndarray,
+    cost: np.ndarray,
+    by_column: bool,
     out: np.ndarray,
 ) -> None:
+    """Add slope·term·cost to the row of `out` of the term's column, or of the phase."""
     for t in range(len(column)):
         x = columns[column[t]]
         for phase in range(len(slope)):
+            to = out[column[t] if by_column else phase]
             if slope[phase, t] != 0.0:
                 for i in range(len(x)):
-                    out[phase, i] += slope[phase, t] * _above(x[i], knot[t], high[t], mean[t])
-
-
-@numba.njit(cache=True, nogil=True)
-def _share_lines(
-    columns: np.ndarray,
-    column: np.ndarray,
-    knot: np.ndarray,
-    high: np.ndarray,
-    mean: np.ndarray,
-    slope: np.ndarray,
-    cost: np.ndarray,
-    out: np.ndarray,
-) -> None:
-    for t in range(len(column)):
-        x, part = columns[column[t]], out[column[t]]
-        for phase in range(len(slope)):
-            if slope[phase, t] != 0.0:
-                for i in range(len(x)):
-                    part[i] += slope[phase, t] * _above(x[i], knot[t], high[t], mean[t]) * cost[phase, i]
-
-
-@numba.njit(cache=True, nogil=True)
-def _product(
-    columns: np.ndarray,
-    column: np.ndarray,
-    knot: np.ndarray,
-    high: np.ndarray,
-    mean: np.ndarray,
-    scale: np.ndarray,
-    a: int,
-    b: int,
-    typical: float,
-    out: np.ndarray,
-) -> None:
-    x, z = columns[column[a]], columns[column[b]]
-    for i in range(len(x)):
-        one = _cut(_above(x[i], knot[a], high[a], mean[a]) / scale[a])
-        other = _cut(_above(z[i], knot[b], high[b], mean[b]) / scale[b])
-        out[i] = one * other - typical
+                    to[i] += slope[phase, t] * _above(x[i], knot[t], high[t], mean[t]) * cost[phase, i]
 
 
 @numba.njit(cache=True, nogil=True)
@@ -462,37 +428,19 @@ def _add_pairs(
     second: np.ndarray,
     typical: np.ndarray,
     slope: np.ndarray,
-    out: np.ndarray,
-) -> None:
-    product = np.empty(columns.shape[1])
-    for t in range(len(first)):
-        _product(columns, column, knot, high, mean, scale, first[t], second[t], typical[t], product)
-        for phase in range(len(slope)):
-            for i in range(len(product)):
-                out[phase, i] += slope[phase, t] * product[i]
-
-
-@numba.njit(cache=True, nogil=True)
-def _share_pairs(
-    columns: np.ndarray,
-    column: np.ndarray,
-    knot: np.ndarray,
-    high: np.ndarray,
-    mean: np.ndarray,
-    scale: np.ndarray,
-    first: np.ndarray,
-    second: np.ndarray,
-    typical: np.ndarray,
-    slope: np.ndarray,
     cost: np.ndarray,
+    by_column: bool,
     out: np.ndarray,
 ) -> None:
-    product = np.empty(columns.shape[1])
+    """Add slope·product·cost by halves to the rows of `out` of both columns, or whole to that of the phase."""
     for t in range(len(first)):
-        _product(columns, column, knot, high, mean, scale, first[t], second[t], typical[t], product)
-        one, other = out[column[first[t]]], out[column[second[t]]]
+        a, b = first[t], second[t]
+        x, z = columns[column[a]], columns[column[b]]
         for phase in range(len(slope)):
-            for i in range(len(product)):
-                half = 0.5 * slope[phase, t] * product[i] * cost[phase, i]
+            one, other = out[column[a] if by_column else phase], out[column[b] if by_column else phase]
+            for i in range(len(x)):
+                product = _cut(_above(x[i], knot[a], high[a], mean[a]) / scale[a])
+                product *= _cut(_above(z[i], knot[b], high[b], mean[b]) / scale[b])
+                half = 0.5 * slope[phase, t] * (product - typical[t]) * cost[phase, i]
                 one[i] += half
                 other[i] += half
