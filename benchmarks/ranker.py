@@ -31,7 +31,8 @@ from lifeyears.experiments._writing import as_markdown
 from lifeyears.metrics import policy_value
 from lifeyears.ranking import PRESETS, HybridObjective, settings_of
 from lifeyears.ranking._ensemble import AIMS, PULL, SLACK
-from lifeyears.ranking._lines import ENOUGH, KNOTS, LINE, MOST_TERMS, PAIR, REACH, ROUNDS, STRONGEST
+from lifeyears.ranking._lines import ENOUGH, LINE, MOST_TERMS, PAIR, ROUNDS, STRONGEST
+from lifeyears.ranking._terms import KNOTS, REACH
 from lifeyears.ranking._trees import YearsTrees, grow, training_table
 
 ROWS, TEST_ROWS, TAU, WAITLIST, FIRST_SEED = 30_000, 100_000, 20.0, 256, 2000

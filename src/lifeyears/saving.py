@@ -42,9 +42,10 @@ from .models import AdministrativeCensoring, Cox, DeepHit, DeepSurv, KaplanMeier
 from .models._proportional import Baseline, LifeTable
 from .ranking import BootstrappedRanker, PseudoLabels, RankerReport
 from .ranking._calibration import CalibrationMap
-from .ranking._lines import LineHazards, Lines, Pairs
+from .ranking._lines import LineHazards
 from .ranking._network import HIDDEN, YearsNetwork
 from .ranking._phases import Stretch
+from .ranking._terms import Lines, Pairs
 from .ranking._tree_text import check_booster_text
 from .ranking._trees import HazardTrees, Phase, YearsTrees
 from .relevance import Diagnostics

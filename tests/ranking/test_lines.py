@@ -9,8 +9,9 @@ from scipy.optimize import minimize_scalar
 import lifeyears as ly
 from conftest import cohort
 from lifeyears.models._partial_likelihood import PartialLikelihood
-from lifeyears.ranking._lines import LINE, NO_PAIRS, Lines, Pairs, Seen, Terms, evident, line_hazards, posterior
+from lifeyears.ranking._lines import LINE, Seen, evident, line_hazards, posterior
 from lifeyears.ranking._phases import phase_of
+from lifeyears.ranking._terms import NO_PAIRS, Lines, Pairs, Terms
 
 TAU = 4.0
 EDGES = np.array([0.0, 1.0, TAU])
