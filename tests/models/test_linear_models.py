@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 import lifeyears as ly
 from conftest import cohort
 from lifeyears.models import Cox, KaplanMeier, WeibullAFT
-from lifeyears.models._newton import maximise
+from lifeyears.models._newton import Maximum, maximise
 from lifeyears.models._partial_likelihood import PartialLikelihood, RiskSets
 
 NEW = pd.DataFrame({"age": [40.0, 65.0], "sex": [1.0, 0.0], "x": [-1.0, 0.5]})
@@ -103,7 +103,57 @@ def test_blocks_and_warm_start_do_not_change_the_answer(monkeypatch, ties):
     whole = Cox(ties=ties).fit(X, y)
     monkeypatch.setattr("lifeyears.models._partial_likelihood.BLOCK_ROWS", 7)
     monkeypatch.setattr("lifeyears.models._cox.WARM_START_ROWS", 100)
-    assert Cox(ties=ties).fit(X, y).coef_ == pytest.approx(whole.coef_, abs=1e-9)
+    warm = Cox(ties=ties).fit(X, y)
+    assert warm.coef_ == pytest.approx(whole.coef_, abs=1e-9)
+    assert warm.standard_error_ == pytest.approx(whole.standard_error_, rel=1e-5)
+
+
+def test_a_warm_start_does_not_change_weibull(monkeypatch):
+    X, y = cohort(500)
+    whole = WeibullAFT().fit(X, y)
+    monkeypatch.setattr("lifeyears.models._weibull.WARM_START_ROWS", 100)
+    warm = WeibullAFT().fit(X, y)
+    assert [*warm.coef_, warm.intercept_, warm.shape_] == pytest.approx(
+        [*whole.coef_, whole.intercept_, whole.shape_], abs=1e-9
+    )
+
+
+def test_a_column_that_runs_away_is_named_in_a_large_table_too(monkeypatch):
+    monkeypatch.setattr("lifeyears.models._cox.WARM_START_ROWS", 300)
+    rng = np.random.default_rng(0)
+    X, time = rng.normal(size=(3000, 2)), rng.exponential(size=3000)
+    X[:, 1] = time > 1
+    with pytest.warns(ConvergenceWarning, match="coefficient of 1 runs away"):
+        Cox(alpha=0).fit(X, (time <= 1, time))
+    X[:, 1] = 0
+    X[np.argsort(time)[:400:40], 1] = 1  # not one of them in the sample
+    with pytest.warns(ConvergenceWarning, match="coefficient of 1 runs away"):
+        Cox(alpha=0).fit(X, ((rng.random(3000) < 0.7) & (X[:, 1] == 0), time))
+
+
+@pytest.mark.parametrize("guess", [0.1, 1.0, 30.0])
+def test_a_poor_guess_of_the_curvature_costs_time_only(guess):
+    """The logistic likelihood of x = 1, 2, 3 with answers 1, 0, 1: its slope is zero where the search ends."""
+
+    class Logistic:
+        x, answers = np.array([[1.0, 0.3], [2.0, -1.0], [3.0, 0.5]]), np.array([1.0, 0.0, 1.0])
+
+        def value(self, at):
+            eta = self.x @ at
+            return float(self.answers @ eta - np.logaddexp(0, eta).sum() - at @ at / 8)
+
+        def gradient(self, at):
+            return self.x.T @ (self.answers - 1 / (1 + np.exp(-self.x @ at))) - at / 4
+
+        def curvature(self, at):
+            chance = 1 / (1 + np.exp(-self.x @ at))
+            return (self.x.T * (chance * (1 - chance))) @ self.x + np.eye(2) / 4
+
+    near = Maximum(np.array([3.0, -2.0]), 0.0, guess * np.eye(2), 1, True, np.ones(2), np.ones(2))
+    found = maximise(Logistic(), np.zeros(2), tol=1e-6, max_iter=50, near=near)
+    assert found.converged
+    assert np.abs(Logistic().gradient(found.parameters)).max() < 1e-11
+    assert found.curvature == pytest.approx(Logistic().curvature(found.parameters), rel=1e-5)
 
 
 def test_weibull_equals_r(X, y, from_r):
@@ -298,10 +348,10 @@ def test_linear_algebra_runs_on_one_thread_while_fitting(X, y, monkeypatch):
     from threadpoolctl import threadpool_info
 
     seen = []
-    original = Cox._warm_start
+    original = Cox._of_a_sample
     monkeypatch.setattr(
         Cox,
-        "_warm_start",
+        "_of_a_sample",
         lambda self, *a: (
             seen.extend(p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas") or original(self, *a)
         ),

@@ -92,8 +92,8 @@ class Cox(ProportionalHazards):
         Z[:, constant] = 0.0
         penalty = self.alpha / scale**2
         likelihood = PartialLikelihood(Z, sets, penalty)
-        start = self._warm_start(Z, y[sets.order], sets.weight, scale)
-        found = maximise(likelihood, start, tol=self.tol, max_iter=self.max_iter)
+        near = self._of_a_sample(Z, y[sets.order], sets.weight, penalty)
+        found = maximise(likelihood, np.zeros(Z.shape[1]), tol=self.tol, max_iter=self.max_iter, near=near)
 
         self.coef_ = found.parameters / scale
         self.standard_error_ = standard_errors(found.curvature) / scale
@@ -105,18 +105,16 @@ class Cox(ProportionalHazards):
             hazard = sets.breslow_hazard(sets.weight * np.exp(eta - eta.max())) * np.exp(-eta.max())
         self._keep_baseline(Baseline(sets.times, hazard), eta)
 
-    def _warm_start(self, Z: np.ndarray, y: Outcome, weight: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """Zeros, or for a large table the coefficients of every k-th row (by time, so that events are alike)."""
+    def _of_a_sample(self, Z: np.ndarray, y: Outcome, weight: np.ndarray, penalty: np.ndarray) -> Maximum | None:
+        """For a large table the fit of every k-th row (by time, so that events are alike), each standing for k."""
         every = len(Z) // WARM_START_ROWS * 4
         if not every:
-            return np.zeros(Z.shape[1])
+            return None
         some = slice(every // 2, None, every)
-        sets = RiskSets.of(y[some], weight[some], self.ties)
+        sets = RiskSets.of(y[some], every * weight[some], self.ties)
         if len(sets.times) < 10 * Z.shape[1]:
-            return np.zeros(Z.shape[1])
-        likelihood = PartialLikelihood(Z[some], sets, self.alpha / every / scale**2)
-        start = np.zeros(Z.shape[1])
-        return maximise(likelihood, start, tol=0.05, max_iter=10).parameters
+            return None
+        return maximise(PartialLikelihood(Z[some], sets, penalty), np.zeros(Z.shape[1]), tol=0.05, max_iter=10)
 
     def _check_convergence(self, found: Maximum) -> None:
         runaway = found.runaways()

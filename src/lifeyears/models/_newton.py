@@ -10,7 +10,8 @@ import numpy as np
 from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
-SHRINKING = 0.5  # a step by an earlier curvature is taken while each is at most this share of the one before
+SHRINKING = 0.75  # a step by an earlier curvature is taken while each is at most this share of the one before
+CLOSER = 0.5  # and down to this share of tol, so that the last, by a new curvature, is surely below
 
 
 class Smooth(Protocol):
@@ -28,7 +29,8 @@ class Smooth(Protocol):
 class Maximum:
     """Where the search ended; `curvature` is the negative Hessian one step (less than tol) before.
 
-    `flatness` is what is left, since the start, of the information on each parameter with the others unknown.
+    `informed` is the information there was at the start on each parameter with the others unknown, and `flatness` the
+    share of it that is left.
     """
 
     parameters: np.ndarray
@@ -36,6 +38,7 @@ class Maximum:
     curvature: np.ndarray
     n_iter: int
     converged: bool
+    informed: np.ndarray
     flatness: np.ndarray
 
     def runaways(self) -> np.ndarray:
@@ -43,11 +46,11 @@ class Maximum:
         return np.flatnonzero(self.flatness < (1e-8 if self.converged else 1e-2))
 
 
-def maximise(function: Smooth, start: np.ndarray, *, tol: float, max_iter: int) -> Maximum:
+def maximise(function: Smooth, start: np.ndarray, *, tol: float, max_iter: int, near: Maximum | None = None) -> Maximum:
     """Climb to the maximum of a smooth function.
 
     With hundreds of parameters the curvature costs ten times as much as value and gradient: it is kept for further
-    steps as long as they shrink fast, and made afresh for the last.
+    steps as long as they shrink, corrected by what each of them shows, and made afresh for the last.
 
     Parameters
     ----------
@@ -60,16 +63,25 @@ def maximise(function: Smooth, start: np.ndarray, *, tol: float, max_iter: int) 
         Newton's method squares the error at each step, so the parameters are then good to about tol².
     max_iter : int
         Steps allowed, those by an earlier curvature not counted.
+    near : Maximum, optional
+        Of about the same function (from a sample of the rows, say): where to begin, and the curvature for the first
+        steps.
     """
     if max_iter < 1:
         raise ValueError(f"max_iter must be at least 1; got {max_iter}")
-    here, height = start, function.value(start)
-    curvature = first = np.empty((0, 0))
-    converged, step_number, last = False, 0, 0.0
+    here = start if near is None else near.parameters
+    height = function.value(here)
+    curvature, first = np.empty((0, 0)) if near is None else near.curvature, np.empty((0, 0))
+    # the size of the last step, 0 where the next needs a new curvature: a sample may know nothing of a rare column
+    last = np.inf if near is not None and near.informed.min() > 1e-8 * near.informed.max() else 0.0
+    converged, step_number = False, 0
+    step = gradient = np.empty(0)
     while step_number < max_iter and not converged:
-        gradient = function.gradient(here)
+        before, gradient = gradient, function.gradient(here)
+        if 0 < last < np.inf:
+            curvature = _as_felt(curvature, step, before - gradient)
         step = _newton_step(gradient, curvature) if last else np.empty(0)
-        fresh = not last or not tol <= np.abs(step).max(initial=0.0) <= SHRINKING * last < np.inf
+        fresh = not last or not CLOSER * tol <= np.abs(step).max(initial=0.0) <= SHRINKING * last
         if fresh:
             step_number += 1
             curvature = function.curvature(here)
@@ -87,10 +99,12 @@ def maximise(function: Smooth, start: np.ndarray, *, tol: float, max_iter: int) 
             converged = bool(np.abs(step).max() < 1e-3)
             break
         here, height = here + share * step, ahead
-        last = np.abs(step).max(initial=0.0) if share == 1.0 else 0.0
-        converged = fresh and share == 1.0 and last < tol
-    flatness = _information(curvature) / _information(first)
-    return Maximum(here, height, curvature, step_number, bool(converged), flatness)
+        size = np.abs(step).max(initial=0.0)
+        last = size if share == 1.0 and size < np.inf else 0.0
+        converged = fresh and share == 1.0 and size < tol
+    informed = _information(first)
+    informed = informed if near is None else np.maximum(informed, near.informed)
+    return Maximum(here, height, curvature, step_number, bool(converged), informed, _information(curvature) / informed)
 
 
 def warn_not_converged(model: str, advice: str) -> None:
@@ -115,6 +129,14 @@ def _information(curvature: np.ndarray) -> np.ndarray:
     except linalg.LinAlgError:
         return np.ones(len(curvature))
     return 1 / np.diag(linalg.cho_solve(factor, np.eye(len(curvature)), check_finite=False))
+
+
+def _as_felt(curvature: np.ndarray, step: np.ndarray, fall: np.ndarray) -> np.ndarray:
+    """The curvature made to explain by how much the gradient fell along the last step (BFGS)."""
+    along = curvature @ step
+    if not step @ fall > 1e-8 * (step @ along) > 0:
+        return curvature
+    return curvature + np.outer(fall, fall) / (step @ fall) - np.outer(along, along) / (step @ along)
 
 
 def _newton_step(gradient: np.ndarray, curvature: np.ndarray) -> np.ndarray:

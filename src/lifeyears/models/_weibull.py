@@ -70,7 +70,8 @@ class WeibullAFT(SurvivalModel):
 
         total = weight.sum()
         mean = weight @ X / total
-        Z = np.ones((len(X), X.shape[1] + 1))
+        Z = np.empty((len(X), X.shape[1] + 1))
+        Z[:, -1] = 1.0
         features = np.subtract(X, mean, out=Z[:, :-1])
         # n − 1 below the line, as lifelines has it
         spread = np.sqrt(np.einsum("i,ij,ij->j", weight, features, features) / max(total - 1, 1))
@@ -79,8 +80,10 @@ class WeibullAFT(SurvivalModel):
         features[:, constant] = 0.0
 
         likelihood = _Likelihood(Z, y, weight / total, self.penalizer)
-        start = self._warm_start(Z, y, weight)
-        found = maximise(likelihood, start, tol=self.tol, max_iter=self.max_iter)
+        start = np.zeros(Z.shape[1] + 1)
+        start[-2] = np.log(weight @ y.time / (weight @ y.event))  # the exponential model without features
+        near = self._of_a_sample(Z, y, weight, start)
+        found = maximise(likelihood, start, tol=self.tol, max_iter=self.max_iter, near=near)
         self._check_convergence(found)
         self.coef_ = found.parameters[:-2] / scale
         self.intercept_ = float(found.parameters[-2] - mean @ self.coef_)
@@ -120,16 +123,14 @@ class WeibullAFT(SurvivalModel):
             )
         return (X[~zero], y[~zero], weight[~zero]) if zero.any() else (X, y, weight)
 
-    def _warm_start(self, Z: np.ndarray, y: Outcome, weight: np.ndarray) -> np.ndarray:
-        """The exponential model without features, or for a large table the fit of every k-th row."""
-        start = np.zeros(Z.shape[1] + 1)
-        start[-2] = np.log(weight @ y.time / (weight @ y.event))
+    def _of_a_sample(self, Z: np.ndarray, y: Outcome, weight: np.ndarray, start: np.ndarray) -> Maximum | None:
+        """For a large table the fit of every k-th row."""
         every = len(Z) // WARM_START_ROWS * 4
-        if every and y[every // 2 :: every].n_events >= 10 * Z.shape[1]:
-            some = slice(every // 2, None, every)
-            likelihood = _Likelihood(Z[some], y[some], weight[some] / weight[some].sum(), self.penalizer)
-            start = maximise(likelihood, start, tol=0.05, max_iter=20).parameters
-        return start
+        some = slice(every // 2, None, every or None)
+        if not every or y[some].n_events < 10 * Z.shape[1]:
+            return None
+        likelihood = _Likelihood(Z[some], y[some], weight[some] / weight[some].sum(), self.penalizer)
+        return maximise(likelihood, start, tol=0.05, max_iter=20)
 
     def _log_scale(self, X: np.ndarray) -> np.ndarray:
         return each_row_times(X, self.coef_) + self.intercept_  # log λ

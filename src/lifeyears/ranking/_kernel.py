@@ -104,6 +104,28 @@ def _deal(
     return rows, dealt[0], dealt[1], dealt[2]
 
 
+@numba.njit(cache=True, nogil=True)
+def hybrid_sums(
+    scores: np.ndarray,
+    labels: np.ndarray,
+    rows: np.ndarray,
+    square: np.ndarray,
+    push: np.ndarray,
+    curve: np.ndarray,
+    alpha: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Gradient and Hessian of both parts of the loss, in the order of the scores.
+
+    The `rows` lie group by group, as do `square` (2α/|B|), `push` and `curve` (of the ranking loss).
+    """
+    gradient, hessian = np.empty(len(rows)), np.empty(len(rows))
+    share = push.dtype.type(1 - alpha)
+    for place, row in enumerate(rows):
+        gradient[row] = square[place] * (scores[row] - labels[row]) + share * push[place]
+        hessian[row] = square[place] + share * curve[place]
+    return gradient, hessian
+
+
 @numba.njit(cache=True)
 def _keys(bits: np.ndarray, starts: np.ndarray, table: np.ndarray) -> None:
     """A row of `table` a group: whole numbers that sort as the float32 behind the bits fall, each with its place."""

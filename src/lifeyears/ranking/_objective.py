@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..metrics._gain import discounts
-from ._kernel import Groups, arranged, falling, pair_loss, pair_sums
+from ._kernel import Groups, arranged, falling, hybrid_sums, pair_loss, pair_sums
 
 
 class HybridObjective:
@@ -66,19 +66,14 @@ class HybridObjective:
 
     def grouped(self, scores: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The same over given groups: the rows in `order`, cut at `starts`."""
-        miss = scores - self.labels
-        if self.alpha == 1:
-            rows, slope, bend = order, self.bend * miss[order], self.bend
-        else:
+        rows, push = order, np.zeros(len(order))
+        curve = push
+        if self.alpha < 1:
             near = (scores - scores.mean()).astype(self.gains.dtype)  # differences count: keep the digits for them
             by_gain = arranged(near, self.gains, order, self.groups, self.falling_gains)
-            push, curve = pair_sums(by_gain, self.starts, self.margin, self.threads)
             rows = by_gain.rows
-            slope = self.bend * miss[rows] + (1 - self.alpha) * push
-            bend = self.bend + (1 - self.alpha) * curve
-        gradient, hessian = np.empty(len(rows)), np.empty(len(rows))
-        gradient[rows], hessian[rows] = slope, bend
-        return gradient, hessian
+            push, curve = pair_sums(by_gain, self.starts, self.margin, self.threads)
+        return hybrid_sums(scores, self.labels, rows, self.bend, push, curve, self.alpha)
 
 
 class HybridLoss:

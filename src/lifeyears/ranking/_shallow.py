@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, takewhile
 from math import factorial
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -74,10 +74,9 @@ def shallow_trees(booster: Any, rounds: int) -> ShallowTrees | None:
     found = _kept.setdefault(booster, {})
     if rounds not in found:
         blocks = booster.model_to_string(num_iteration=rounds).partition("\nend of trees")[0].split("\nTree=")[1:]
-        trees = [dict(line.partition("=")[::2] for line in block.splitlines() if "=" in line) for block in blocks]
-        rows = [_questions(tree) for tree in trees]
-        known = [row for row in rows if row is not None]
-        found[rounds] = _tables(known) if known and len(known) == len(rows) else None
+        trees = (dict(line.partition("=")[::2] for line in block.splitlines() if "=" in line) for block in blocks)
+        rows = [row for row in takewhile(bool, map(_questions, trees)) if row]
+        found[rounds] = _tables(rows) if rows and len(rows) == len(blocks) else None
     return found[rounds]
 
 

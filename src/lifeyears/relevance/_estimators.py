@@ -139,7 +139,7 @@ class RelevanceEstimator(BaseEstimator):
             )
         if model is None:
             return SurvivalCurves.trusted(np.zeros(1), np.broadcast_to(1.0, (many, 1)))
-        return model.predict_curves(X if many == n else _safe_indexing(X, np.arange(rows.start, rows.stop)))
+        return model.predict_curves(X if many == n else X[rows])
 
     def _horizon(self, y: Outcome, survival: SurvivalCurves | None) -> float:
         if self.tau is not None:
