@@ -97,29 +97,45 @@ def test_partial_likelihood_derivatives_equal_finite_differences(ties):
         assert curvature[j] == pytest.approx(-(above - below) / (2 * step), rel=1e-5, abs=1e-6)
 
 
+def warm_started(monkeypatch, model, rows=1000):
+    """From now on tables of so many rows start from a sample; the fits of samples, as they come."""
+    monkeypatch.setattr(f"{model.__module__}.WARM_START_ROWS", rows)
+    found, original = [], model._of_a_sample
+
+    def spied(self, *given):
+        near = original(self, *given)
+        found.extend([near] if near is not None else [])
+        return near
+
+    monkeypatch.setattr(model, "_of_a_sample", spied)
+    return found
+
+
 @pytest.mark.parametrize("ties", ["breslow", "efron"])
 def test_blocks_and_warm_start_do_not_change_the_answer(monkeypatch, ties):
-    X, y = cohort(500, ties=True)
+    X, y = cohort(2000, ties=True)
     whole = Cox(ties=ties).fit(X, y)
     monkeypatch.setattr("lifeyears.models._partial_likelihood.BLOCK_ROWS", 7)
-    monkeypatch.setattr("lifeyears.models._cox.WARM_START_ROWS", 100)
+    starts = warm_started(monkeypatch, Cox)
     warm = Cox(ties=ties).fit(X, y)
+    assert starts
     assert warm.coef_ == pytest.approx(whole.coef_, abs=1e-9)
     assert warm.standard_error_ == pytest.approx(whole.standard_error_, rel=1e-5)
 
 
 def test_a_warm_start_does_not_change_weibull(monkeypatch):
-    X, y = cohort(500)
+    X, y = cohort(2000)
     whole = WeibullAFT().fit(X, y)
-    monkeypatch.setattr("lifeyears.models._weibull.WARM_START_ROWS", 100)
+    starts = warm_started(monkeypatch, WeibullAFT)
     warm = WeibullAFT().fit(X, y)
+    assert starts
     assert [*warm.coef_, warm.intercept_, warm.shape_] == pytest.approx(
         [*whole.coef_, whole.intercept_, whole.shape_], abs=1e-9
     )
 
 
 def test_a_column_that_runs_away_is_named_in_a_large_table_too(monkeypatch):
-    monkeypatch.setattr("lifeyears.models._cox.WARM_START_ROWS", 300)
+    starts = warm_started(monkeypatch, Cox, 300)
     rng = np.random.default_rng(0)
     X, time = rng.normal(size=(3000, 2)), rng.exponential(size=3000)
     X[:, 1] = time > 1
@@ -129,31 +145,76 @@ def test_a_column_that_runs_away_is_named_in_a_large_table_too(monkeypatch):
     X[np.argsort(time)[:400:40], 1] = 1  # not one of them in the sample
     with pytest.warns(ConvergenceWarning, match="coefficient of 1 runs away"):
         Cox(alpha=0).fit(X, ((rng.random(3000) < 0.7) & (X[:, 1] == 0), time))
+    assert len(starts) == 2
+
+
+@pytest.mark.parametrize("model", [Cox(), WeibullAFT(penalizer=0)])
+def test_one_typing_error_outside_the_sample_changes_nothing(monkeypatch, model):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(3000, 2))
+    time, event = rng.exponential(size=3000) * np.exp(-0.5 * X[:, 0]), rng.random(3000) < 0.7
+    X[100, 1] = 1e5
+    whole = clone(model).fit(X, (event, time))
+    starts = warm_started(monkeypatch, type(model))
+    warm = clone(model).fit(X, (event, time))
+    assert starts
+    assert warm.coef_ == pytest.approx(whole.coef_, rel=1e-6, abs=1e-12)
+    assert warm.log_likelihood_ == pytest.approx(whole.log_likelihood_, rel=1e-9)
+
+
+def test_columns_that_add_up_do_not_run_away(monkeypatch):
+    starts = warm_started(monkeypatch, WeibullAFT)
+    rng = np.random.default_rng(1)
+    kinds, x = np.eye(3)[rng.integers(0, 3, 5000)], rng.normal(size=5000)
+    time = rng.weibull(3, 5000) * np.exp(0.3 * x + 0.4 * kinds[:, 0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted = WeibullAFT(penalizer=0).fit(np.column_stack([x, kinds]), (rng.random(5000) > 0.5, time))
+    assert starts
+    assert fitted.coef_[1] - fitted.coef_[2] == pytest.approx(0.4, abs=0.05)
+
+
+def test_a_column_penalised_out_of_sight_leaves_the_others_as_they_are(X, y):
+    tiny = X.assign(sex=X["sex"] * 1e-11)  # in its units the penalty allows hardly any effect
+    with_it, without = Cox().fit(tiny, y), Cox().fit(X.drop(columns="sex"), y)
+    assert with_it.coef_[[0, 2]] == pytest.approx(without.coef_, rel=1e-6)
+    assert with_it.standard_error_[[0, 2]] == pytest.approx(without.standard_error_, rel=1e-6)
+
+
+def test_a_constant_column_alone_is_fitted_in_silence():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert Cox(alpha=0).fit(np.ones((300, 1)), (np.ones(300), np.arange(1.0, 301))).coef_.tolist() == [0.0]
 
 
 @pytest.mark.parametrize("guess", [0.1, 1.0, 30.0])
-def test_a_poor_guess_of_the_curvature_costs_time_only(guess):
-    """The logistic likelihood of x = 1, 2, 3 with answers 1, 0, 1: its slope is zero where the search ends."""
+@pytest.mark.parametrize("at", [[0.2, 1.0], [-3.0, 2.0]])  # better than zeros, and worse
+def test_a_poor_start_costs_time_only(guess, at):
+    """Three answers, two columns, a ridge: the slope is zero where the search ends."""
 
     class Logistic:
         x, answers = np.array([[1.0, 0.3], [2.0, -1.0], [3.0, 0.5]]), np.array([1.0, 0.0, 1.0])
 
         def value(self, at):
-            eta = self.x @ at
+            self.at, eta = at, self.x @ at
             return float(self.answers @ eta - np.logaddexp(0, eta).sum() - at @ at / 8)
 
         def gradient(self, at):
+            assert (at == self.at).all()  # asked for right after the value
             return self.x.T @ (self.answers - 1 / (1 + np.exp(-self.x @ at))) - at / 4
 
         def curvature(self, at):
+            assert (at == self.at).all()
             chance = 1 / (1 + np.exp(-self.x @ at))
             return (self.x.T * (chance * (1 - chance))) @ self.x + np.eye(2) / 4
 
-    near = Maximum(np.array([3.0, -2.0]), 0.0, guess * np.eye(2), 1, True, np.ones(2), np.ones(2))
-    found = maximise(Logistic(), np.zeros(2), tol=1e-6, max_iter=50, near=near)
+    function = Logistic()
+    near = Maximum(np.array(at), 0.0, guess * np.eye(2), 1, True, np.ones(2), np.ones(2))
+    found = maximise(function, np.zeros(2), tol=1e-6, max_iter=50, near=near)
+    function.value(found.parameters)
     assert found.converged
-    assert np.abs(Logistic().gradient(found.parameters)).max() < 1e-11
-    assert found.curvature == pytest.approx(Logistic().curvature(found.parameters), rel=1e-5)
+    assert np.abs(function.gradient(found.parameters)).max() < 1e-11
+    assert found.curvature == pytest.approx(function.curvature(found.parameters), rel=1e-5)
 
 
 def test_weibull_equals_r(X, y, from_r):

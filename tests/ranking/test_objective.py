@@ -155,3 +155,9 @@ def test_one_thread_in_a_worker_process():
     from joblib import Parallel, delayed
 
     assert Parallel(n_jobs=2)(delayed(_threads_of_worker)(i) for i in range(2)) == [1, 1]
+
+
+@pytest.mark.parametrize("alpha", [0.3, 1.0])
+def test_scores_of_another_length_are_refused(alpha):
+    with pytest.raises(ValueError, match="10 labels, and scores of shape"):
+        HybridObjective(np.arange(10.0), alpha, 1.0, 5)(np.zeros(12))

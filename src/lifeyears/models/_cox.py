@@ -39,7 +39,7 @@ class Cox(ProportionalHazards):
         Newton's method ends after a step smaller than this (in standard deviations of the features); its error is
         then about tol².
     max_iter : int, default 100
-        Newton steps allowed.
+        Newton steps allowed; those by an earlier curvature do not count.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Cox(ProportionalHazards):
     baseline_times_, baseline_hazard_ : arrays
         Breslow's cumulative hazard H₀ of a subject with x = `mean_`.
     n_iter_ : int
-        Newton steps taken over all rows.
+        Newton steps taken over all rows, those by an earlier curvature not counted.
 
     Examples
     --------

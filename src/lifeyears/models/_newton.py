@@ -10,8 +10,8 @@ import numpy as np
 from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
-SHRINKING = 0.75  # a step by an earlier curvature is taken while each is at most this share of the one before
-CLOSER = 0.5  # and down to this share of tol, so that the last, by a new curvature, is surely below
+SHRINKING = 0.75  # a step by an earlier curvature is taken while each is at most this share of the one before,
+SMALLEST = 0.5  # and no smaller than this share of tol: the last, by a new curvature, is then most likely below
 
 
 class Smooth(Protocol):
@@ -27,7 +27,7 @@ class Smooth(Protocol):
 
 @dataclass(frozen=True)
 class Maximum:
-    """Where the search ended; `curvature` is the negative Hessian one step (less than tol) before.
+    """Where the search ended; `curvature` is the negative Hessian one step (if converged, less than tol) before.
 
     `informed` is the information there was at the start on each parameter with the others unknown, and `flatness` the
     share of it that is left.
@@ -57,23 +57,27 @@ def maximise(function: Smooth, start: np.ndarray, *, tol: float, max_iter: int, 
     function : Smooth
         Value, gradient and curvature.
     start : array
-        Where to begin.
+        Where to begin, if `near` is not better.
     tol : float
         The search ends with the Newton step, by the curvature at its own point, whose largest element is below this.
         Newton's method squares the error at each step, so the parameters are then good to about tol².
     max_iter : int
         Steps allowed, those by an earlier curvature not counted.
     near : Maximum, optional
-        Of about the same function (from a sample of the rows, say): where to begin, and the curvature for the first
-        steps.
+        Of about the same function (from a sample of the rows, say): where to begin if it is better than `start`, and
+        the curvature for the first steps.
     """
     if max_iter < 1:
         raise ValueError(f"max_iter must be at least 1; got {max_iter}")
-    here = start if near is None else near.parameters
-    height = function.value(here)
-    curvature, first = np.empty((0, 0)) if near is None else near.curvature, np.empty((0, 0))
-    # the size of the last step, 0 where the next needs a new curvature: a sample may know nothing of a rare column
-    last = np.inf if near is not None and near.informed.min() > 1e-8 * near.informed.max() else 0.0
+    here, height = start, function.value(start)
+    curvature = first = np.empty((0, 0))
+    last = 0.0  # the size of the last step, or 0 where the next needs a new curvature
+    if near is not None and (ahead := function.value(near.parameters)) > height:
+        here, height, curvature = near.parameters, ahead, near.curvature
+        if near.informed.min() > 1e-8 * near.informed.max():  # a sample may know nothing of a rare column
+            last = np.inf
+    elif near is not None:  # nor of an extreme row
+        near, height = None, function.value(start)
     converged, step_number = False, 0
     step = gradient = np.empty(0)
     while step_number < max_iter and not converged:
@@ -81,7 +85,7 @@ def maximise(function: Smooth, start: np.ndarray, *, tol: float, max_iter: int, 
         if 0 < last < np.inf:
             curvature = _as_felt(curvature, step, before - gradient)
         step = _newton_step(gradient, curvature) if last else np.empty(0)
-        fresh = not last or not CLOSER * tol <= np.abs(step).max(initial=0.0) <= SHRINKING * last
+        fresh = not last or not SMALLEST * tol <= np.abs(step).max(initial=0.0) <= SHRINKING * last
         if fresh:
             step_number += 1
             curvature = function.curvature(here)
@@ -114,20 +118,22 @@ def warn_not_converged(model: str, advice: str) -> None:
 
 def standard_errors(curvature: np.ndarray) -> np.ndarray:
     """Square roots of the diagonal of the inverse; NaN for parameters that lie partly in its null space."""
-    sizes, directions = linalg.eigh(curvature, check_finite=False)
+    evened, scale = _evened(curvature)
+    sizes, directions = linalg.eigh(evened, check_finite=False)
     flat = sizes <= 1e-10 * sizes.max(initial=0.0)
     unknown = (directions[:, flat] ** 2).sum(axis=1) > 1e-8
     variance = directions[:, ~flat] ** 2 @ (1 / sizes[~flat])
-    return np.where(unknown, np.nan, np.sqrt(variance))
+    return np.where(unknown, np.nan, np.sqrt(variance) / scale)
 
 
 def _information(curvature: np.ndarray) -> np.ndarray:
     """1 / the diagonal of the inverse: the information on each parameter when the others are not known."""
-    slack = 1e-13 * max(np.abs(np.diag(curvature)).max(initial=0.0), 1e-300)  # keeps collinear columns in bounds
+    slack = 1e-13 * max(np.abs(np.diag(curvature)).max(initial=0.0), 1e-280)  # keeps collinear columns in bounds
     try:
         factor = linalg.cho_factor(curvature + slack * np.eye(len(curvature)), lower=True, check_finite=False)
-    except linalg.LinAlgError:
-        return np.ones(len(curvature))
+    except linalg.LinAlgError:  # not concave here
+        sizes, directions = linalg.eigh(curvature, check_finite=False)
+        return 1 / (directions**2 @ (1 / np.maximum(np.abs(sizes), slack)))
     return 1 / np.diag(linalg.cho_solve(factor, np.eye(len(curvature)), check_finite=False))
 
 
@@ -139,17 +145,24 @@ def _as_felt(curvature: np.ndarray, step: np.ndarray, fall: np.ndarray) -> np.nd
     return curvature + np.outer(fall, fall) / (step @ fall) - np.outer(along, along) / (step @ along)
 
 
+def _evened(curvature: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """With ones on the diagonal, so that one strict penalty does not dwarf all the rest; and what it was divided by."""
+    diagonal = np.abs(np.diag(curvature))
+    scale = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    return curvature / scale[:, None] / scale, scale
+
+
 def _newton_step(gradient: np.ndarray, curvature: np.ndarray) -> np.ndarray:
     """Solve curvature @ step = gradient.
 
     Along a wrong-way curvature the step goes uphill all the same. Where the curvature is flat it is a unit step uphill,
     or none if there is no slope either (collinear columns).
     """
+    evened, scale = _evened(curvature)
     try:
-        factor = linalg.cho_factor(curvature, lower=True, check_finite=False)
-        pivots = np.diag(factor[0])
-        if pivots.min() > 1e-7 * pivots.max():
-            return linalg.cho_solve(factor, gradient, check_finite=False)
+        factor = linalg.cho_factor(evened, lower=True, check_finite=False)
+        if np.diag(factor[0]).min(initial=1.0) > 1e-7:
+            return linalg.cho_solve(factor, gradient / scale, check_finite=False) / scale
     except linalg.LinAlgError:
         pass
     sizes, directions = linalg.eigh(curvature, check_finite=False)

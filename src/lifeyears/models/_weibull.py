@@ -19,8 +19,9 @@ class WeibullAFT(SurvivalModel):
     """Weibull regression, log T = xβ + b + ε/ρ: S(t|x) = exp(−(t/λ)^ρ) with λ = exp(xβ + b) (paper, appendix D).
 
     Maximises the mean log-likelihood less ½·penalizer·(Σ (sⱼβⱼ)² + (log ρ)²), sⱼ the standard deviation of column
-    j: lifelines' objective, which shrinks log ρ too and leaves the intercept alone. Curves are smooth; on a grid
-    they are straight between its times.
+    j: lifelines' objective, which shrinks log ρ too and leaves the intercept alone (with weights and a penalty the two
+    differ: here sⱼ is weighted too, so that a weight of 2 is a row twice). Curves are smooth; on a grid they are
+    straight between its times.
 
     Parameters
     ----------
@@ -126,8 +127,10 @@ class WeibullAFT(SurvivalModel):
     def _of_a_sample(self, Z: np.ndarray, y: Outcome, weight: np.ndarray, start: np.ndarray) -> Maximum | None:
         """For a large table the fit of every k-th row."""
         every = len(Z) // WARM_START_ROWS * 4
-        some = slice(every // 2, None, every or None)
-        if not every or y[some].n_events < 10 * Z.shape[1]:
+        if not every:
+            return None
+        some = slice(every // 2, None, every)
+        if y[some].n_events < 10 * Z.shape[1]:
             return None
         likelihood = _Likelihood(Z[some], y[some], weight[some] / weight[some].sum(), self.penalizer)
         return maximise(likelihood, start, tol=0.05, max_iter=20)

@@ -109,20 +109,20 @@ def hybrid_sums(
     scores: np.ndarray,
     labels: np.ndarray,
     rows: np.ndarray,
-    square: np.ndarray,
+    bend: np.ndarray,
     push: np.ndarray,
     curve: np.ndarray,
     alpha: float,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Gradient and Hessian of both parts of the loss, in the order of the scores.
 
-    The `rows` lie group by group, as do `square` (2α/|B|), `push` and `curve` (of the ranking loss).
+    The `rows` lie group by group, as do `bend` (2α/|B|), `push` and `curve` (of the ranking loss).
     """
     gradient, hessian = np.empty(len(rows)), np.empty(len(rows))
     share = push.dtype.type(1 - alpha)
     for place, row in enumerate(rows):
-        gradient[row] = square[place] * (scores[row] - labels[row]) + share * push[place]
-        hessian[row] = square[place] + share * curve[place]
+        gradient[row] = bend[place] * (scores[row] - labels[row]) + share * push[place]
+        hessian[row] = bend[place] + share * curve[place]
     return gradient, hessian
 
 

@@ -66,6 +66,8 @@ class HybridObjective:
 
     def grouped(self, scores: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The same over given groups: the rows in `order`, cut at `starts`."""
+        if np.shape(scores) != self.labels.shape:  # compiled loops do not check their bounds
+            raise ValueError(f"there are {len(self.labels)} labels, and scores of shape {np.shape(scores)}")
         rows, push = order, np.zeros(len(order))
         curve = push
         if self.alpha < 1:

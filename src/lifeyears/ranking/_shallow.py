@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations, takewhile
+from itertools import combinations
 from math import factorial
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -75,7 +75,11 @@ def shallow_trees(booster: Any, rounds: int) -> ShallowTrees | None:
     if rounds not in found:
         blocks = booster.model_to_string(num_iteration=rounds).partition("\nend of trees")[0].split("\nTree=")[1:]
         trees = (dict(line.partition("=")[::2] for line in block.splitlines() if "=" in line) for block in blocks)
-        rows = [row for row in takewhile(bool, map(_questions, trees)) if row]
+        rows = []
+        for tree in trees:
+            if (row := _questions(tree)) is None:
+                break
+            rows.append(row)
         found[rounds] = _tables(rows) if rows and len(rows) == len(blocks) else None
     return found[rounds]
 
