@@ -25,7 +25,7 @@ def rows():
 
 
 def both(X, y, edges=EDGES):
-    return line_hazards(X, y, edges, paired=True)
+    return line_hazards(X, y, edges, paired=True)[0]
 
 
 # the matrix of terms
@@ -288,3 +288,12 @@ def test_what_does_not_fit_together_is_refused_before_compiled_loops_see_it(rows
     far = type(made)(replace(lines, column=np.array([99])), NO_PAIRS, np.ones((2, 1)), none, made.phases)
     with pytest.raises(ValueError, match="columns"):
         far.predict(X)
+
+
+def test_a_search_that_does_not_end_is_reported(rows, monkeypatch):
+    X, y = rows
+    ranker = ly.BootstrappedRanker(tau=TAU, members=("base", "lines"), random_state=0)
+    assert not any("Newton" in note for note in ranker.fit(X, y).report_.notes)
+    monkeypatch.setattr("lifeyears.ranking._lines.MOST_STEPS", 1)
+    notes = ranker.fit(X, y).report_.notes
+    assert "broken lines: Newton's method did not converge in 5 of 5 folds" in notes

@@ -41,10 +41,14 @@ PULL_FADES = 30_000  # rows: beyond, as 1/√n, so that with rows enough the out
 
 @dataclass(frozen=True, eq=False)
 class Grown:
-    """One member grown on one fold: what it says of the rows left out after each stage, and the member at each."""
+    """One member grown on one fold: what it says of the rows left out after each stage, and the member at each.
+
+    Settled: whether its fit came to an end by itself.
+    """
 
     held_out: np.ndarray
     stages: list[Any]
+    settled: bool = True
 
 
 def stages(rounds: int) -> np.ndarray:
@@ -85,8 +89,9 @@ def grow_hazard(
 
 def grow_lines(X: np.ndarray, new: np.ndarray, y: Outcome, edges: np.ndarray, paired: bool) -> dict[str, Grown]:
     """Broken lines, phase by phase, alone and with products; how much each may say needs no held-out rows."""
-    both = dict(zip(("lines", "pairs"), line_hazards(X, y, edges, paired), strict=False))
-    return {name: Grown(made.predict(new)[None], [made]) for name, made in both.items()}
+    found, settled = line_hazards(X, y, edges, paired)
+    both = zip(("lines", "pairs"), found, strict=False)
+    return {name: Grown(made.predict(new)[None], [made], settled) for name, made in both}
 
 
 @one_thread()  # the same to the bit in any process

@@ -182,7 +182,11 @@ class Fitting:
         # processes, not threads: LightGBM keeps its number of threads in one place for all
         workers = min(self.threads, len(splits)) if len(X) >= WORTH_A_PROCESS else 1
         running = Parallel(n_jobs=workers, return_as="generator")(jobs)
-        return list(self._shown(running, "trees", len(splits)))
+        grown = list(self._shown(running, "trees", len(splits)))
+        unsettled = sum(not all(member.settled for member in fold.values()) for fold in grown)
+        if unsettled:
+            self.notes.append(f"broken lines: Newton's method did not converge in {unsettled} of {len(grown)} folds")
+        return grown
 
     def _weighed(
         self,

@@ -28,6 +28,7 @@ from ._terms import NO_PAIRS, Lines, Pairs, Terms, add_lines, add_pairs
 
 ENOUGH = 2500  # events: with fewer, the evidence believes too much, and the largest variance is scaled down
 ROUNDS = 20  # of the evidence: terms that hardly matter go on fading after them, slowly
+MOST_STEPS = 20  # of Newton's method
 MOST_TERMS = 1000  # of more, those of the largest score at 0: the work grows with their cube
 STRONGEST = 30  # terms that are multiplied with each other
 
@@ -126,6 +127,7 @@ class Seen:
     def __init__(self, X: np.ndarray, y: Outcome, start: float, stop: float) -> None:
         alive, within = phase_of(y, start, stop)
         self.X, self.length, self.deadly = X, float(stop - start), within.n_events > 0
+        self.settled = True  # whether every search for coefficients found its end
         self.sets = RiskSets.of(within, None, "breslow")
         self.order = np.flatnonzero(alive)[self.sets.order]
 
@@ -137,7 +139,9 @@ class Seen:
         if not len(prior) or not self.deadly:
             return np.zeros(len(prior))
         likelihood = PartialLikelihood(terms, self.sets, 1 / prior)
-        return maximise(likelihood, start, tol=tol, max_iter=20).parameters
+        found = maximise(likelihood, start, tol=tol, max_iter=MOST_STEPS)
+        self.settled = self.settled and found.converged
+        return found.parameters
 
     def parabola(self, terms: Terms, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The likelihood near a point as −½βᵀHβ + rᵀβ: H and r."""
@@ -158,8 +162,8 @@ class Seen:
         return Stretch(baseline, baseline.life_table(log_hazard, self.length), self.length)
 
 
-def line_hazards(X: np.ndarray, y: Outcome, edges: np.ndarray, paired: bool = False) -> list[LineHazards]:
-    """Fit them, phase by phase; and, if asked, once more with products.
+def line_hazards(X: np.ndarray, y: Outcome, edges: np.ndarray, paired: bool = False) -> tuple[list[LineHazards], bool]:
+    """Fit them, phase by phase; and, if asked, once more with products; and whether every search found its end.
 
     One ridge for all, from there the evidence for each term's own, and Newton's method with these.
     """
@@ -171,12 +175,13 @@ def line_hazards(X: np.ndarray, y: Outcome, edges: np.ndarray, paired: bool = Fa
     )
     alone, coef, weight, prior = _by_evidence(phases, lines, NO_PAIRS, near, first)
     if not paired:
-        return [alone]
+        return [alone], all(phase.settled for phase in phases)
     strongest = np.sort(np.argsort(-weight, kind="stable")[:STRONGEST])
     pairs = Pairs.of(X, alone.lines, strongest)
     many = len(pairs.mean)
     start = np.column_stack([coef, np.zeros((len(phases), many))])
-    return [alone, _by_evidence(phases, alone.lines, pairs, start, np.append(prior, np.full(many, PAIR.first)))[0]]
+    both = [alone, _by_evidence(phases, alone.lines, pairs, start, np.append(prior, np.full(many, PAIR.first)))[0]]
+    return both, all(phase.settled for phase in phases)
 
 
 def _strongest(phases: Sequence[Seen], lines: Lines) -> Lines:
