@@ -143,8 +143,8 @@ def hybrid(labels: np.ndarray, rng: np.random.Generator, alpha: float = 0.3, mar
             swap = np.abs(y[:, None] - y[None, :]) * np.abs(d[:, None] - d[None, :]) / ideal
             hinge = np.maximum(0.0, margin - (f[:, None] - f[None, :])) * above
             pull, curve = swap * hinge, swap * (hinge > 0)
-            gradient[rows] = 2 * alpha * (f - y) / n + (1 - alpha) * 2 * (pull.sum(axis=0) - pull.sum(axis=1))
-            hessian[rows] = 2 * alpha / n + (1 - alpha) * 2 * (curve.sum(axis=0) + curve.sum(axis=1))
+            gradient[rows] = 2 * alpha * (f - y) / n + (1 - alpha) * (pull.sum(axis=0) - pull.sum(axis=1))
+            hessian[rows] = 2 * alpha / n + (1 - alpha) * (curve.sum(axis=0) + curve.sum(axis=1))
         return gradient, hessian
 
     return objective

@@ -27,7 +27,7 @@ def workers(dask: str | None) -> Iterator[dict[str, Any]]:
             Client(cluster),
             parallel_config(backend="dask"),
         ):
-            yield {"return_as": "list", "n_jobs": -1}
+            yield {"n_jobs": -1}
     else:
         with Client(dask), parallel_config(backend="dask"):
-            yield {"return_as": "list", "n_jobs": -1}
+            yield {"n_jobs": -1}

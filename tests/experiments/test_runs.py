@@ -178,6 +178,23 @@ def test_scores_belong_to_their_arms(undisturbed, data):
             np.testing.assert_array_equal(np.concatenate([unit.scores[j] for unit in run.units[:2]]), relevance)
 
 
+def test_fits_that_do_not_converge_are_counted_and_told(data, monkeypatch, tmp_path):
+    """Of a unit's fits by `base_model` with one step each: the base, and EY's nuisance on two folds."""
+    monkeypatch.setattr("lifeyears.experiments._unit.base_model", lambda *_: ly.models.Cox(tau=15.0, max_iter=1))
+    run = ly.experiments.run("full", data, tmp_path / "run", n_jobs=1, **SMALL | {"models": ("Cox",)})
+    assert run.summary["counts"]["Cox did not converge"] == 3 * len(run.units)
+    (told,) = (warning["text"] for warning in run.summary["warnings"] if warning["title"] == "What fits had to say")
+    assert told.startswith("In 4 units: ")
+    assert "Cox did not converge, 12 times" in told
+
+
+def test_what_a_ranker_did_otherwise_is_counted(data, monkeypatch):
+    monkeypatch.setattr("lifeyears.ranking._fitting.FEWEST_TO_CALIBRATE", 1_000)
+    counts = run_unit(data, Plan("full", **SMALL | {"models": ("KM",)}), 0, 0).counts
+    said = {name: count for name, count in counts.items() if name.startswith("KM ranker: not calibrated")}
+    assert list(said.values()) == [1]
+
+
 def test_artificial_censoring_is_the_papers(data):
     rows = data.y.event
     y = data.y[rows]

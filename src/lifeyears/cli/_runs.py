@@ -24,6 +24,8 @@ def run_and_show(protocol: str, data: Dataset, out: Path, jobs: int | None, dask
     shown = table[[name for name in wanted if name in table]].rename(columns={"years": data.unit})
     show(shown, title=f"{data.name}, {protocol}: {data.unit} per allocation")
     print(made.reading())
+    for warning in made.summary["warnings"]:
+        print(f"{'Warning' if warning['serious'] else 'Note'}: {warning['title']}. {warning['text']}")
     print(f"All tables and figures: {out}")
     print(f"Report: {write_report(out)}")
     return made

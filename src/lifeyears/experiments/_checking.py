@@ -265,4 +265,12 @@ def warnings_of(run: Run, found: dict[str, PositivityReport]) -> list[dict[str, 
             "have that many."
         )
         made.append({"serious": False, "title": "Shorter lists", "text": text})
+    told = {name: count for name, count in run.counts.items() if not name.endswith(" clipped")}
+    if told:
+        text = f"In {len(run.units)} units: {'; '.join(f'{name}, {_times(count)}' for name, count in told.items())}."
+        made.append({"serious": False, "title": "What fits had to say", "text": text})
     return sorted(made, key=lambda warning: not warning["serious"])
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count:,} times")

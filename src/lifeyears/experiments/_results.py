@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections import Counter
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -278,13 +279,17 @@ class Run:
         return subgroup_table(self.dataset, rows, relevance, scores, self.waitlist, ranks)
 
     @cached_property
+    def counts(self) -> dict[str, int]:
+        """Weights clipped, fits that did not converge and the like, over all units."""
+        found: Counter[str] = Counter()
+        for unit in self.units:
+            found.update(unit.counts)
+        return dict(found)
+
+    @cached_property
     def summary(self) -> dict[str, Any]:
         """What report and page are made of; see docs/runs.md for the fields."""
         data = self.dataset
-        counts: dict[str, int] = {}
-        for unit in self.units:
-            for name, value in unit.counts.items():
-                counts[name] = counts.get(name, 0) + value
         report = data.report
         return {
             "schema": SCHEMA,
@@ -308,7 +313,7 @@ class Run:
             "ndcg_judge": self.ndcg_judge,
             "intervals": "corrected resampled t over folds" if self.by_folds else "bootstrap-t over pooled patients",
             "waitlist": {"asked": self.plan.waitlist, "used": self.waitlist, "k": min(self.plan.k, self.waitlist)},
-            "counts": counts,
+            "counts": self.counts,
             "warnings": warnings_of(self, self.support),
             "best": self.best(),
             "answer": without_nan(answer(self)),

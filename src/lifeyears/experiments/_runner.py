@@ -82,7 +82,8 @@ def run(
         done = len(units) - len(missing)
         progress(done, len(units))
         try:
-            for _ in _finished(bare, plan, missing, out, n_jobs, dask, expected):
+            for unit, result in _finished(bare, plan, missing, n_jobs, dask, expected):
+                save_unit(out, *unit, result)
                 done += 1
                 progress(done, len(units))
             break
@@ -105,25 +106,26 @@ def _finished(
     data: Dataset,
     plan: Plan,
     units: list[tuple[int, int]],
-    out: Path,
     n_jobs: int | None,
     dask: str | None,
     expected: np.ndarray | None,
-) -> Iterator[None]:
+) -> Iterator[tuple[tuple[int, int], UnitResult]]:
+    """Units and their results, as they come: workers need not see the run's folder."""
     from joblib import Parallel, delayed
 
-    work = (delayed(_one)(data, plan, iteration, fold, out, expected) for iteration, fold in units)
+    work = (delayed(_one)(data, plan, unit, expected) for unit in units)
     with workers(dask) as extra:
         options = {"n_jobs": n_jobs, "batch_size": 1, "return_as": "generator_unordered"} | extra
         yield from Parallel(**options)(work)
 
 
-def _one(data: Dataset, plan: Plan, iteration: int, fold: int, out: Path, expected: np.ndarray | None) -> None:
+def _one(
+    data: Dataset, plan: Plan, unit: tuple[int, int], expected: np.ndarray | None
+) -> tuple[tuple[int, int], UnitResult]:
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):
-        result = run_unit(data, plan, iteration, fold, expected)
-    save_unit(out, iteration, fold, result)
+        return unit, run_unit(data, plan, *unit, expected)
 
 
 def unit_path(out: Path, iteration: int, fold: int) -> Path:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from ..data import Dataset, TablePreprocessor
@@ -18,6 +21,10 @@ from ..relevance import IPCW, DoublyRobust, ExpectedYears, cross_fit, temporal_f
 from ._plan import KS, Plan
 
 ERA_COLUMNS = ("transplant_year", "era", "year", "tx_year")
+TOLD = {  # words of a warning, and how its kind is called in a run
+    "beyond the longest follow-up": "horizon beyond the follow-up of a nuisance's rows",
+    "was seen in training": "column without a known category in a test fold",
+}
 SMALLEST_CHANCE = 1e-3  # IPCW as the paper writes it, but for chances below this; how many is kept in the unit
 
 
@@ -29,7 +36,7 @@ class UnitResult:
     scores: np.ndarray  # (arms, rows)
     outcomes: dict[str, np.ndarray]  # relevance by name: truth, EY, IPCW, DR
     measures: dict[str, dict[str, float]]  # "Cox ranker" → measure → value
-    counts: dict[str, int]
+    counts: dict[str, int]  # weights clipped, fits that did not converge, rankers that kept their base, …
 
 
 def base_model(name: str, plan: Plan, seed: int) -> SurvivalModel:
@@ -138,9 +145,22 @@ def run_unit(data: Dataset, plan: Plan, iteration: int, fold: int, expected: np.
     `expected` is the true expected life of each subject, where a simulation knows it: then the ceiling is an arm of its
     own, and all arms are judged by it too.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # convergence and positivity of hundreds of fits: counted, not printed
-        return _run_unit(data, plan, iteration, fold, expected)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        made = _run_unit(data, plan, iteration, fold, expected)
+    return replace(made, counts=made.counts | _counted(told))
+
+
+def _counted(told: Iterable[warnings.WarningMessage]) -> dict[str, int]:
+    """What hundreds of fits warned of, by its kind; weights that were clipped are counted by `relevances`."""
+    kinds: Counter[str] = Counter()
+    for warning in told:
+        text = str(warning.message)
+        if issubclass(warning.category, ConvergenceWarning):
+            kinds[text.partition(":")[0]] += 1  # "Cox did not converge"
+        else:
+            kinds.update(kind for words, kind in TOLD.items() if words in text)
+    return dict(sorted(kinds.items()))
 
 
 def _run_unit(data: Dataset, plan: Plan, iteration: int, fold: int, expected: np.ndarray | None) -> UnitResult:
@@ -153,8 +173,8 @@ def _run_unit(data: Dataset, plan: Plan, iteration: int, fold: int, expected: np
         table = table.drop(columns=[name for name in ERA_COLUMNS if name in table])
     prepare = TablePreprocessor().fit(table.iloc[train])
     X, new = prepare.transform(table.iloc[train]), prepare.transform(table.iloc[test])
-    scores = fitted_scores(plan, X, y[train], new, seed_of(plan, iteration, fold, 3))
-    found, counts = relevances(plan, new, y[test], seed_of(plan, iteration, fold, 4))
+    scores, counts = fitted_scores(plan, X, y[train], new, seed_of(plan, iteration, fold, 3))
+    found, clipped = relevances(plan, new, y[test], seed_of(plan, iteration, fold, 4))
     if expected is not None:
         found["expected"] = expected[rows][test]
         scores["truth", "known"] = found["expected"]
@@ -165,14 +185,18 @@ def _run_unit(data: Dataset, plan: Plan, iteration: int, fold: int, expected: np
     outcomes: dict[str, np.ndarray] = {name: found[name] for name in ("EY", "IPCW", "DR", "expected") if name in found}
     if life is not None:
         outcomes["truth"] = np.minimum(life, plan.tau)
-    return UnitResult(rows[test], np.array(list(scores.values())), outcomes, measures, counts)
+    return UnitResult(rows[test], np.array(list(scores.values())), outcomes, measures, clipped | counts)
 
 
 def fitted_scores(
     plan: Plan, X: np.ndarray, y: Outcome, new: np.ndarray, seed: int
-) -> dict[tuple[str, str], np.ndarray]:
-    """Expected years of the test rows by every arm; a ranker's first stage is the standard model, fitted once."""
+) -> tuple[dict[tuple[str, str], np.ndarray], dict[str, int]]:
+    """Expected years of the test rows by every arm; a ranker's first stage is the standard model, fitted once.
+
+    And what rankers did otherwise than asked.
+    """
     scores: dict[tuple[str, str], np.ndarray] = {}
+    counts: Counter[str] = Counter()
     presets: tuple[tuple[str, Literal["paper", "default"]], ...] = (("ranker", "paper"), ("default", "default"))
     arms = [(model, *kind) for model in plan.models for kind in presets if (model, kind[0]) in plan.arms]
     rankers = [
@@ -182,7 +206,10 @@ def fitted_scores(
     for (model, framework, _), ranker in zip(arms, fit_together(rankers, X, y), strict=True):
         scores.setdefault((model, "standard"), ranker.base_.predict(new))
         scores[model, framework] = ranker.predict(new)
-    return scores
+        report = ranker.report_
+        said = [*report.notes, *(["the base model is used as it is"] if report.kept_base else [])]
+        counts.update(f"{model} {framework}: {note}" for note in said)
+    return scores, dict(counts)
 
 
 def relevances(plan: Plan, X: np.ndarray, y: Outcome, seed: int) -> tuple[dict[str, np.ndarray], dict[str, int]]:

@@ -43,7 +43,10 @@ TITLES = {
     "survival": "Kaplan–Meier of the event and of follow-up",
     "predictors": "The predictors",
 }
-LONG = ("subgroups", "measures", "figure_a2", "calibration", "positivity_groups", "positivity_curves", "predictors")
+LONG = (
+    *("subgroups", "measures", "figure_a2", "calibration", "positivity_groups", "positivity_curves"),
+    *("survival", "predictors"),
+)
 PAPER: dict[str, tuple[dict, list[str]]] = {
     "table_1": (TABLE_1, ["C-index", "AUC", "NDCG@1", "NDCG@5", "NDCG@10", "NDCG@50", "NDCG@100", "NDCG"]),
     "table_2": (TABLE_2, ["C-index", "AUC@5", "EY NDCG@1", "EY NDCG@5", "IPCW NDCG@1", "IPCW NDCG@5"]),
