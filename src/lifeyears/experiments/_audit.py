@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..allocation import guarantee
+from ._plan import CEILING, base_of, parts_of
 from ._statistics import corrected_half_width, holm
 
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
     from ._results import Run
 
-CEILING = "truth known"
 LEVEL = 0.05
 
 
@@ -29,8 +29,8 @@ def answer(run: Run) -> dict[str, Any]:
     found: dict[str, Any] = {"best": best, **dict(zip(("years", "low", "high"), run.years_of(best), strict=True))}
     others = [arm for arm in years.index if arm != best]
     found["next"] = _paired(run, best, str(years.loc[others, "years"].idxmax())) if others else None
-    base = f"{best.split(' ')[0]} standard"
-    found["base"] = _paired(run, best, base) if base in others else None
+    base = base_of(best)
+    found["base"] = None if base is None else _paired(run, best, base)
     corrected = holm({arm: run.gain(best, arm)[3] for arm in others})
     found["alike"] = [arm for arm in others if not corrected[arm] < LEVEL]
     return found
@@ -113,21 +113,20 @@ def room_table(run: Run) -> pd.DataFrame:
     ceiling = run.years_of(CEILING)[0]
     rows = []
     for arm in run.arms:
-        model, framework = arm.split(" ")
         if arm == CEILING:
             continue
+        model, framework = parts_of(arm)
         left, low, high, _ = run.gain(CEILING, arm)
         row = {"model": model, "framework": framework, "years": run.years_of(arm)[0], "ceiling": ceiling}
         row |= {"room left": left, "room low": low, "room high": high}
-        if framework != "standard":
-            row |= dict(zip(("closed", "closed low", "closed high"), _closed(run, arm), strict=True))
+        if (base := base_of(arm)) is not None:
+            row |= dict(zip(("closed", "closed low", "closed high"), _closed(run, arm, base), strict=True))
         rows.append(row)
     return pd.DataFrame(rows)
 
 
-def _closed(run: Run, arm: str) -> tuple[float, float, float]:
+def _closed(run: Run, arm: str, base: str) -> tuple[float, float, float]:
     """(ranker − base) / (ceiling − base); the error of a ratio of means is that of gain − share·room (delta method)."""
-    base = f"{arm.split(' ')[0]} standard"
     if run.by_folds:
         new, old, top = (run.values(name, f"{run.judge} value") for name in (arm, base, CEILING))
         gain, room = new - old, top - old

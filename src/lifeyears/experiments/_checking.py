@@ -12,6 +12,7 @@ from ..data import TablePreprocessor
 from ..models import Cox, KaplanMeier
 from ..outcome import Outcome
 from ..relevance import PositivityReport, check_positivity
+from ._plan import CEILING
 from ._unit import cohort_of, outcome_of
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def _predictions(run: Run) -> list[tuple[str, np.ndarray, np.ndarray, bool]]:
             all(np.ptp(unit.scores[j]) <= 1e-9 * max(1.0, float(np.abs(unit.scores[j]).max())) for unit in first),
         )
         for j, arm in enumerate(run.arms)
-        if arm != "truth known"
+        if arm != CEILING
     ]
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-KS = ("1", "5", "10", "50", "100", "all")
-
 # Table 1: C-index, AUC, NDCG@1, 5, 10, 50, 100, NDCG
 TABLE_1 = {
     ("KM", "standard"): (0.500, 0.500, 0.230, 0.213, 0.229, 0.253, 0.270, 0.850),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..metrics import pairwise_accuracy
+from ._plan import base_of, parts_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +33,7 @@ def mean_of(values: Any) -> float:
 
 def papers_arms(run: Run) -> list[str]:
     """The paper's: each model, and its ranker."""
-    return [arm for arm in run.arms if arm.endswith((" standard", " ranker"))]
+    return [arm for arm in run.arms if parts_of(arm)[1] in ("standard", "ranker")]
 
 
 def estimators(run: Run) -> list[str]:
@@ -111,12 +112,12 @@ def gain_table(run: Run, kind: str) -> pd.DataFrame:
 
     rows = []
     for arm in run.arms:
-        model, framework = arm.split(" ")
-        if framework not in ("ranker", "default"):
+        base = base_of(arm)
+        if base is None:
             continue
-        row: dict[str, Any] = {"model": model, "framework": framework}
+        row: dict[str, Any] = dict(zip(("model", "framework"), parts_of(arm), strict=True))
         for key in (*NDCG_KEYS, "waitlist NDCG"):
-            base = mean_of(run.values(f"{model} standard", f"{kind} {key}"))
-            row[key] = 100 * (mean_of(run.values(arm, f"{kind} {key}")) / base - 1) if base > 0 else np.nan
+            before = mean_of(run.values(base, f"{kind} {key}"))
+            row[key] = 100 * (mean_of(run.values(arm, f"{kind} {key}")) / before - 1) if before > 0 else np.nan
         rows.append(row)
     return pd.DataFrame(rows)

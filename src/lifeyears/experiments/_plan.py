@@ -9,7 +9,7 @@ from typing import Any, Literal
 MODELS = ("KM", "Cox", "AFT", "DeepSurv", "DeepHit")
 KS = (1, 5, 10, 50, 100)
 MOST_UNITS = 10_000
-FRAMEWORKS = ("standard", "ranker", "default")
+CEILING = "truth known"  # the arm that ranks by the true expected life, where a simulation knows it
 
 
 @dataclass(frozen=True)
@@ -104,6 +104,18 @@ class Plan:
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for the manifest."""
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+
+
+def parts_of(arm: str) -> tuple[str, str]:
+    """Model and framework of an arm: "Cox", "ranker"."""
+    model, _, framework = arm.partition(" ")
+    return model, framework
+
+
+def base_of(arm: str) -> str | None:
+    """The arm a ranker is judged against, its base model as it is; None for other arms."""
+    model, framework = parts_of(arm)
+    return f"{model} standard" if framework in ("ranker", "default") else None
 
 
 def _one_of(name: str, value: Any, allowed: Sequence[str]) -> None:

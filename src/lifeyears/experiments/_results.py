@@ -16,7 +16,7 @@ from .._version import __version__
 from ..data import Dataset, cohort_summary
 from ..metrics import Comparison, compare
 from ..relevance import PositivityReport
-from ._audit import CEILING, answer, audit, audit_table, models_of, room_table
+from ._audit import answer, audit, audit_table, models_of, room_table
 from ._checking import (
     MOST_ROWS,
     calibration_by_arm,
@@ -28,7 +28,7 @@ from ._checking import (
     warnings_of,
 )
 from ._paper_tables import NDCG_KEYS, error_table, gain_table, mean_of, scatter_table, selection_table
-from ._plan import Plan
+from ._plan import CEILING, Plan, base_of, parts_of
 from ._statistics import corrected_half_width, fold_difference
 from ._subgroups import subgroup_table
 from ._unit import UnitResult, cohort_of
@@ -108,15 +108,15 @@ class Run:
 
         rows = []
         for arm in self.arms:
-            model, framework = arm.split(" ")
-            row: dict[str, Any] = {"model": model, "framework": framework}
+            row: dict[str, Any] = dict(zip(("model", "framework"), parts_of(arm), strict=True))
+            base = base_of(arm)
             for heading, measure in columns.items():
                 values = self.values(arm, measure)
                 known = values[~np.isnan(values)]
                 row[heading] = known.mean() if len(known) else np.nan
                 row[f"{heading} sd"] = known.std(ddof=1) if len(known) > 1 else np.nan
-                if framework in ("ranker", "default"):
-                    found = fold_difference(values, self.values(f"{model} standard", measure), self.plan.folds)
+                if base is not None:
+                    found = fold_difference(values, self.values(base, measure), self.plan.folds)
                     row[f"{heading} stars"] = found.stars
                     row[f"{heading} p wilcoxon"] = found.p_wilcoxon
                     row[f"{heading} p corrected"] = found.p_corrected
@@ -224,11 +224,11 @@ class Run:
 
         rows = []
         for arm in self.arms:
-            model, framework = arm.split(" ")
+            model, framework = parts_of(arm)
             mean, low, high = self.years_of(arm)
             row = {"model": model, "framework": framework, "years": mean, "low": low, "high": high}
-            gained = framework in ("ranker", "default")
-            gain = self.gain(arm, f"{model} standard") if gained else (np.nan,) * 4
+            base = base_of(arm)
+            gain = (np.nan,) * 4 if base is None else self.gain(arm, base)
             row |= dict(zip(("gain", "gain low", "gain high", "p"), gain, strict=True))
             row |= dict(zip(("waitlist NDCG", "NDCG low", "NDCG high"), self.ndcg_of(arm), strict=True))
             for other in ("DR", "EY", "IPCW", "expected"):

@@ -57,7 +57,7 @@ def run(
     Returns
     -------
     Run
-        With `.summary`, `.table(name)`, and what was written.
+        With `.summary`, `.tables[name]`, and what was written.
 
     Examples
     --------

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..data import Dataset
 from ..metrics._gain import rank_weights
+from ._plan import base_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,9 +86,9 @@ def subgroup_table(
                 "share of allocations": float(share[place, j]),
                 **_ends("", drawn_share[:, place, j]),
             }
-            base = f"{arm.split(' ')[0]} standard"
-            changed = base in arms and base != arm
-            b = arms.index(base) if changed else j
+            base = base_of(arm)
+            changed = base is not None
+            b = j if base is None else arms.index(base)
             row |= {
                 "share change": float(share[place, j] - share[place, b]) if changed else np.nan,
                 **_ends("change ", drawn_share[:, place, j] - drawn_share[:, place, b] if changed else np.array([])),
