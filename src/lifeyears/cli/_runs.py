@@ -66,13 +66,11 @@ def named(text: str, allowed: tuple[str, ...], option: str) -> tuple[str, ...]:
 def plan_only(protocol: str, data: Dataset, jobs: int, **options: Any) -> None:
     """For --dry-run: what would be done, and roughly for how long."""
     from ..experiments import Plan
+    from ..experiments._plan import START
 
     plan = Plan(protocol=protocol, **options)  # type: ignore[arg-type]
     rows = len(data) if protocol == "full" else data.y.n_events
-    deep = sum(model.startswith("Deep") for model in plan.models)
-    # seconds for 1,000 rows × 100 columns, measured on one core of 2020s hardware
-    each = (len(plan.models) - deep) * 0.3 + deep * (0.012 * plan.epochs + 0.3) + 2.5 * len(plan.default_over)
-    seconds = rows / 1000 * each * plan.iterations * plan.folds / jobs
+    seconds = START + plan.seconds(rows, data.X.shape[1]) / min(jobs, len(plan.units))
     print(f"{protocol}: {data!r}")
     folds = f"{plan.iterations} iterations of {plan.folds} folds"
     print(f"{len(plan.units)} units ({folds}), {len(plan.arms)} arms, {jobs} jobs")

@@ -9,6 +9,7 @@ from typing import Any, Literal
 MODELS = ("KM", "Cox", "AFT", "DeepSurv", "DeepHit")
 KS = (1, 5, 10, 50, 100)
 MOST_UNITS = 10_000
+START = 20.0  # seconds until workers have begun, and for the tables at the end
 CEILING = "truth known"  # the arm that ranks by the true expected life, where a simulation knows it
 
 
@@ -100,6 +101,15 @@ class Plan:
             if model in self.default_over:
                 arms.append((model, "default"))
         return arms
+
+    def seconds(self, rows: int, columns: int) -> float:
+        """Roughly how long it takes on one core, by what the registry took in 2026 (`START` not counted)."""
+        size = rows / 1000 * columns / 92
+        deep = sum(model.startswith("Deep") for model in self.models)
+        unit = (len(self.models) - deep) * (0.1 + 0.035 * size)
+        unit += deep * (0.3 + 0.0035 * self.epochs * size)
+        unit += sum(model in self.models for model in self.default_over) * (3 + 1.3 * size)
+        return len(self.units) * unit
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for the manifest."""
