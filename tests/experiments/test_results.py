@@ -103,14 +103,14 @@ def test_with_many_folds_the_error_of_the_room_is_that_of_a_ratio(full):
     assert many.by_folds
     new, old, top = (many.values(arm, "expected value") for arm in ("Cox ranker", "Cox standard", CEILING))
     share = (new - old).mean() / (top - old).mean()
-    half = corrected_half_width((new - old) - share * (top - old), 2) / (top - old).mean()
+    half = corrected_half_width((new - old) - share * (top - old), 1.0) / (top - old).mean()
     row = room_table(many).set_index(["model", "framework"]).loc[("Cox", "ranker")]
     assert row["closed"] == pytest.approx(share)
     assert row["closed high"] == pytest.approx(share + half)
     value, _, high = many.ndcg_of("Cox standard")
     known = many.values("Cox standard", "expected waitlist NDCG")
     assert value == pytest.approx(known.mean())
-    assert high - value == pytest.approx(corrected_half_width(known, 2))
+    assert high - value == pytest.approx(corrected_half_width(known, 1.0))
 
 
 def test_calibration_by_hand(full):

@@ -2,10 +2,13 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +19,8 @@ import lifeyears as ly
 from lifeyears.experiments import Plan
 from lifeyears.experiments._runner import load_unit, unit_path
 from lifeyears.experiments._statistics import corrected_half_width, fold_difference
-from lifeyears.experiments._subgroups import subgroup_table
-from lifeyears.experiments._unit import folds_of, outcome_of, run_unit
+from lifeyears.experiments._subgroups import chances, chances_within, groups_of, subgroup_table
+from lifeyears.experiments._unit import folds_of, known_then, outcome_of, run_unit
 
 SMALL = {"iterations": 2, "folds": 2, "models": ("KM", "Cox"), "default_over": (), "waitlist": 40, "tau": 15.0}
 SCRIPT = """
@@ -53,11 +56,24 @@ def started(protocol, out, jobs=1, dask=""):
 
 
 def killed_and_resumed(out: Path, kills: int, seed: int) -> None:
+    """kill -9 at random moments, from the first second of a run to its last; one that came to its end does not count.
+
+    At least one kill is in the middle, with some units done and some not.
+    """
     rng = np.random.default_rng(seed)
-    for _ in range(kills):
+    begun = time.monotonic()
+    assert started("full", out.with_name("timed")).wait() == 0
+    whole = time.monotonic() - begun
+    killed, halfway = 0, False
+    while killed < kills or not halfway:
         process = started("full", out)
-        time.sleep(float(rng.uniform(2.0, 12.0)))
-        os.killpg(process.pid, signal.SIGKILL)
+        time.sleep(float(rng.uniform(0.1, 1.0)) * whole)
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            killed += 1
+            halfway |= 0 < sum(1 for _ in out.glob("units/iteration-*.npz")) < 4
+        else:
+            shutil.rmtree(out)
         process.wait()
     assert started("full", out).wait() == 0
 
@@ -212,6 +228,58 @@ def test_artificial_censoring_is_the_papers(data):
     assert (~independent.event).mean() == pytest.approx(0.5, abs=0.02)
 
 
+def test_a_temporal_split_learns_from_what_was_known_at_the_time(data):
+    """By hand: at the first test entry a training row has been followed from its own entry to then, and no longer."""
+    rows, plan = np.arange(len(data)), Plan("full", split="temporal", folds=3, iterations=1)
+    for train, test in folds_of(data, rows, data.y, plan, 0):
+        seen, now = known_then(data, rows, data.y, plan, train, test), data.entry[test].min()
+        assert (data.entry[train] + seen.time <= now + 1e-9).all()
+        ended = data.entry[train] + data.y.time[train] <= now
+        np.testing.assert_array_equal(seen.event, data.y.event[train] & ended)
+        np.testing.assert_array_equal(seen.time[ended], data.y.time[train][ended])
+        np.testing.assert_allclose(seen.time[~ended], now - data.entry[train][~ended])
+    in_days = replace(data, unit="days", y=ly.Outcome(data.y.time * 365.25, data.y.event))
+    days = known_then(in_days, rows, in_days.y, plan, train, test)
+    np.testing.assert_allclose(days.time, 365.25 * seen.time)
+    whole = known_then(data, rows, data.y, Plan("full"), train, test)
+    np.testing.assert_array_equal(whole.time, data.y.time[train])
+
+
+def test_expanding_windows_have_a_ratio_of_their_own():
+    assert Plan("full", folds=5).test_to_train == 1 / 4
+    by_hand = (1 / 1 + 1 / 2 + 1 / 3) / 3  # a block against one, two and three before it
+    assert Plan("full", folds=3, iterations=1, split="temporal").test_to_train == pytest.approx(by_hand)
+
+
+def test_names_of_the_star_files_are_known(data):
+    star = {"sex": "GENDER", "race_ethnicity": "ETHCAT", "insurance": "PRI_PAYMENT_TCR", "blood_group": "ABO"}
+    star |= {"antibodies_class_1": "CPRA", "transplant_year": "TX_YEAR", "region": "REGION", "age": "AGE"}
+    X = data.X.rename(columns=star).drop(columns="centre_volume")
+    there = replace(data, X=X, subgroups=data.subgroups.rename(columns={"centre": "CTR_CODE"}), truth=None)
+    rows = np.arange(len(data))
+    ours, theirs = groups_of(data, rows), groups_of(there, rows)
+    assert list(theirs) == list(ours)
+    for question in set(ours) - {"centre size"}:  # counted, where no column says it
+        np.testing.assert_array_equal(theirs[question], ours[question])
+    by_centre = Plan("full", split="centre", folds=3)
+    for (a, _), (b, _) in zip(
+        folds_of(data, rows, data.y, by_centre, 0), folds_of(there, rows, there.y, by_centre, 0), strict=True
+    ):
+        np.testing.assert_array_equal(a, b)
+    assert run_unit(there, Plan("full", **SMALL | {"era": "drop", "models": ("KM",)}), 0, 0).counts is not None
+
+
+def test_columns_that_are_asked_for_make_subgroups(data):
+    rows = np.arange(len(data))
+    numbers, words = "donor_age", "blood_group"
+    named = groups_of(data, rows, (numbers, words))
+    assert set(named[numbers]) <= {"lowest third", "middle third", "highest third", "missing"}
+    high = named[numbers] == "highest third"
+    assert data.X[numbers][high].min() > data.X[numbers][named[numbers] == "middle third"].max()
+    with pytest.raises(ValueError, match="subgroups are asked for by nonsense; the columns are"):
+        ly.experiments.run("full", data, "unused", **SMALL, subgroups=("nonsense",))
+
+
 def test_splits_by_time_and_by_centre(data):
     rows = np.arange(len(data))
     later = folds_of(data, rows, data.y, Plan("full", split="temporal", folds=3, iterations=1), 0)
@@ -230,6 +298,8 @@ def test_arms_without_era_and_within_eras(data):
         data, Plan("artificial", folds=2, models=("Cox",), default_over=(), waitlist=30, era="within"), 0, 0
     )
     np.testing.assert_array_equal(keep.scores, within.scores)
+    measure = "truth waitlist NDCG"
+    assert keep.measures["Cox standard"][measure] != within.measures["Cox standard"][measure]
     assert within.measures["Cox standard"]["truth value"] != keep.measures["Cox standard"]["truth value"]
 
 
@@ -254,13 +324,30 @@ def test_corrected_test_by_hand():
     from scipy import stats
 
     difference = np.array([0.2, 0.1, 0.4, 0.3, -0.1, 0.2, 0.3, 0.1, 0.0, 0.5])
-    found = fold_difference(difference, np.zeros(10), folds=5)
+    found = fold_difference(difference, np.zeros(10), test_to_train=1 / 4)
     spread = np.sqrt((1 / 10 + 1 / 4) * difference.var(ddof=1))
     assert found.p_corrected == pytest.approx(2 * stats.t.sf(0.2 / spread, 9))
     assert found.p_wilcoxon == pytest.approx(stats.wilcoxon(difference).pvalue)
     assert found.high - found.mean == pytest.approx(stats.t.ppf(0.975, 9) * spread)
-    assert np.isnan(corrected_half_width(np.array([1.0]), 5))
-    assert fold_difference(np.ones(5), np.ones(5), 5).p_corrected == 1.0
+    assert np.isnan(corrected_half_width(np.array([1.0]), 1 / 4))
+    assert fold_difference(np.ones(5), np.ones(5), 1 / 4).p_corrected == 1.0
+
+
+def test_chances_of_the_top_k_by_enumeration():
+    """Every list of three of five, each drawing among its two best as Algorithm 1 does."""
+    scores = np.array([3.0, 1.0, 2.0, 5.0, 4.0])
+    weights = np.array([1.0, 1 / np.log2(3)])
+    weights /= weights.sum()
+    expected = np.zeros(5)
+    lists = list(combinations(range(5), 3))
+    for chosen in lists:
+        first, second, _ = sorted(chosen, key=lambda i: -scores[i])
+        expected[first] += weights[0] / len(lists)
+        expected[second] += weights[1] / len(lists)
+    assert chances(scores, 3, 2) == pytest.approx(expected)
+    strata = np.array([0, 0, 1, 1, 1])  # the top of each pair and of each list of two of three
+    within = [2 / 5, 0, 0, 2 / 3 * 3 / 5, 1 / 3 * 3 / 5]
+    assert chances_within(scores, 2, 1, strata) == pytest.approx(within)
 
 
 def test_shares_of_allocations_add_up(data):

@@ -131,7 +131,7 @@ def _closed(run: Run, arm: str, base: str) -> tuple[float, float, float]:
         new, old, top = (run.values(name, f"{run.judge} value") for name in (arm, base, CEILING))
         gain, room = new - old, top - old
         share = gain.mean() / room.mean() if room.mean() > 0 else np.nan
-        half = corrected_half_width(gain - share * room, run.plan.folds) / room.mean()
+        half = corrected_half_width(gain - share * room, run.plan.test_to_train) / room.mean()
     else:
         table = run.pooled.values["value"]
         new, old, top = (run.pooled.resamples[:, list(table.index).index(name)] for name in (arm, base, CEILING))

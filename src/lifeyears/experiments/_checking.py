@@ -266,6 +266,12 @@ def warnings_of(run: Run, found: dict[str, PositivityReport]) -> list[dict[str, 
             "have that many."
         )
         made.append({"serious": False, "title": "Shorter lists", "text": text})
+    if not run.by_folds:
+        text = (
+            "Intervals resample the patients and hold the fitted models fixed: how models change from one training set "
+            "to another is not in them. More iterations (--iterations 3 of five folds) show that too."
+        )
+        made.append({"serious": False, "title": "Models held fixed", "text": text})
     told = {name: count for name, count in run.counts.items() if not name.endswith(" clipped")}
     if told:
         text = f"In {len(run.units)} units: {'; '.join(f'{name}, {_times(count)}' for name, count in told.items())}."

@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from ._results import Run
 
 NDCG_KEYS = ("NDCG@1", "NDCG@5", "NDCG@10", "NDCG@50", "NDCG@100", "NDCG")
-# ours beside the paper's; a doubly robust estimate can be negative, and has a value in years but no NDCG
-TRUE_MEASURES = {
+# What estimates are held against: the life within the horizon, which they estimate, or all of it, as in Table 1 (the
+# paper does not say which). A doubly robust estimate can be negative, and has a value in years but no NDCG.
+WITHIN_HORIZON = {
     **{key: f"restricted {key}" for key in NDCG_KEYS},
     "waitlist NDCG": "truth waitlist NDCG",
     "value": "truth value",
 }
+WHOLE_LIFE = {key: f"truth {key}" for key in NDCG_KEYS}
 HEADINGS = {"value": "years"}
 
 
@@ -41,7 +43,7 @@ def estimators(run: Run) -> list[str]:
     return ["IPCW KM", "IPCW Cox", "IPCW", *(f"EY {model}" for model in run.plan.models), "EY", "DR"]
 
 
-def selection_table(run: Run, by: str) -> pd.DataFrame:
+def selection_table(run: Run, by: str, truths: dict[str, str] = WITHIN_HORIZON) -> pd.DataFrame:
     """Table A6: how often, in percent, an estimate names the better of two models, by NDCG and by years."""
     import pandas as pd
 
@@ -49,7 +51,7 @@ def selection_table(run: Run, by: str) -> pd.DataFrame:
     rows = []
     for estimator in estimators(run):
         row: dict[str, Any] = {"estimator": estimator}
-        for key, measure in TRUE_MEASURES.items():
+        for key, measure in truths.items():
             truth = np.array([run.values(arm, measure) for arm in arms]).T
             found = np.array([run.values(arm, f"{estimator} {key}") for arm in arms]).T
             if by == "iteration":
@@ -64,7 +66,7 @@ def selection_table(run: Run, by: str) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def error_table(run: Run) -> pd.DataFrame:
+def error_table(run: Run, truths: dict[str, str] = WITHIN_HORIZON) -> pd.DataFrame:
     """Figures A1 and A2: mean absolute error of the estimates, and Spearman's ρ, over all units and arms."""
     import pandas as pd
     from scipy import stats
@@ -72,8 +74,8 @@ def error_table(run: Run) -> pd.DataFrame:
     rows = []
     for estimator in estimators(run):
         row: dict[str, Any] = {"estimator": estimator}
-        for key in TRUE_MEASURES:
-            truth, found = _pairs(run, estimator, key)
+        for key, measure in truths.items():
+            truth, found = _pairs(run, measure, f"{estimator} {key}")
             name = HEADINGS.get(key, key)
             row[f"{name} MAE"] = float(np.abs(found - truth).mean()) if len(truth) else np.nan
             enough = len(truth) > 2 and np.ptp(truth) > 0 and np.ptp(found) > 0
@@ -82,10 +84,10 @@ def error_table(run: Run) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _pairs(run: Run, estimator: str, key: str) -> tuple[np.ndarray, np.ndarray]:
+def _pairs(run: Run, true: str, estimated: str) -> tuple[np.ndarray, np.ndarray]:
     """True and estimated measures of every arm in every unit, where both are known."""
-    truth = np.concatenate([run.values(arm, TRUE_MEASURES[key]) for arm in papers_arms(run)])
-    found = np.concatenate([run.values(arm, f"{estimator} {key}") for arm in papers_arms(run)])
+    truth = np.concatenate([run.values(arm, true) for arm in papers_arms(run)])
+    found = np.concatenate([run.values(arm, estimated) for arm in papers_arms(run)])
     known = ~(np.isnan(truth) | np.isnan(found))
     return truth[known], found[known]
 
@@ -95,7 +97,7 @@ def scatter_table(run: Run) -> pd.DataFrame:
     import pandas as pd
 
     rows = []
-    for key, measure in TRUE_MEASURES.items():
+    for key, measure in WITHIN_HORIZON.items():
         for arm in papers_arms(run):
             parts = {kind: run.values(arm, f"{kind} {key}") for kind in ("EY", "IPCW", "DR")}
             for place, ((iteration, fold), truth) in enumerate(

@@ -41,6 +41,7 @@ class Plan:
     split : {"random", "temporal", "centre"}
     nuisance_folds : int
         Cross-fitting within each test fold.
+    subgroups : columns whose groups get rows in the subgroup tables, beside those that are known by their names
     """
 
     protocol: Literal["artificial", "full"]
@@ -58,6 +59,7 @@ class Plan:
     era: Literal["keep", "drop", "within"] = "keep"
     split: Literal["random", "temporal", "centre"] = "random"
     nuisance_folds: int = 2
+    subgroups: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _one_of("protocol", self.protocol, ("artificial", "full"))
@@ -93,6 +95,13 @@ class Plan:
         return [(iteration, fold) for iteration in range(self.iterations) for fold in range(self.folds)]
 
     @property
+    def test_to_train(self) -> float:
+        """Rows of a test fold for each training row, on average: what overlapping training sets cost in certainty."""
+        if self.split == "temporal":  # blocks of one size, each behind all before it
+            return sum(1 / before for before in range(1, self.folds + 1)) / self.folds
+        return 1 / (self.folds - 1)
+
+    @property
     def arms(self) -> list[tuple[str, str]]:
         """(model, framework) of every row of the tables."""
         arms = []
@@ -107,7 +116,7 @@ class Plan:
         size = rows / 1000 * columns / 92
         deep = sum(model.startswith("Deep") for model in self.models)
         unit = (len(self.models) - deep) * (0.1 + 0.035 * size)
-        unit += deep * (0.3 + 0.0035 * self.epochs * size)
+        unit += deep * (0.3 + 0.0035 * self.epochs * rows / 1000)
         unit += sum(model in self.models for model in self.default_over) * (3 + 1.3 * size)
         return len(self.units) * unit
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from ..curves import product_limit
 from ..data import Dataset, TablePreprocessor, simulate_registry
 from ..metrics import auc_at, concordance_index, ndcg_score
 from ..outcome import Outcome
-from ._paper import TABLE_1, TABLE_2
+from ._paper import paper_table
 from ._plan import MODELS, Plan
 from ._unit import base_model
 
@@ -20,28 +20,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 HORIZON = 20.0
-QUANTILES = {"median": 0.5, "75%": 0.75, "90%": 0.9, "95%": 0.95, "99%": 0.99, "maximum": 1.0}
-# The paper's Tables A4 and A5 (all, observed, censored), on the UNOS registry.
-PAPER_FOLLOW_UP = {
-    "median": (5.60, 5.71, 5.25),
-    "75%": (10.83, 11.46, 10.01),
-    "90%": (16.32, 17.01, 15.82),
-    "95%": (20.01, 20.37, 19.64),
-    "99%": (26.76, 26.42, 27.01),
-    "maximum": (36.02, 35.25, 36.02),
-}
-PAPER_CENSORED = 49.47  # percent
+QUANTILES = {"median": 0.5, "75%": 0.75, "90%": 0.9, "95%": 0.95, "99%": 0.99, "maximum": 1.0}  # rows of Table A5
 # Published survival of recipients, percent alive after so many years, and who they are.
 PUBLISHED_SURVIVAL = {
     "2011–13": {1: 90.3, 3: 84.7, 5: 79.6},
     "all years": {1: 82.6, 5: 70.8, 10: 54.3},
 }
 AUC_TIMES = (5.0, 10.0, 15.0)  # the paper has the first alone
-# Its Table 1 (events only: C-index, NDCG@1, NDCG) and Table 2 (full: C-index, AUC at 5 years), `standard` rows.
-PAPER_EVENTS = {
-    model: (row[0], row[2], row[7]) for (model, framework), row in TABLE_1.items() if framework == "standard"
-}
-PAPER_FULL = {model: row[:2] for (model, framework), row in TABLE_2.items() if framework == "standard"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,14 +67,18 @@ def registry_check(
     # the paper's warm-up uses patients with an observed event alone, and knows their times in full
     alone = Dataset(data.X[seen].reset_index(drop=True), data.y[seen], "events only", horizon=HORIZON)
     events, full = [], []
+    table_1, table_2 = (
+        paper_table(name).query("framework == 'standard'").set_index("model") for name in ("table_1", "table_2")
+    )
     for name in models:
         progress(f"{name} on events only")
         row = _cross_validated(name, alone, folds, seed)
-        events.append({"model": name, **_beside(row, ("C-index", "NDCG@1", "NDCG"), PAPER_EVENTS[name])})
+        events.append({"model": name, **_beside(row, ("C-index", "NDCG@1", "NDCG"), table_1.loc[name])})
         progress(f"{name} on the full cohort")
         row = _cross_validated(name, data, folds, seed)
         later = {measure: row[measure] for measure in map(_auc_name, AUC_TIMES[1:])}
-        full.append({"model": name, **_beside(row, ("C-index", _auc_name(5.0)), PAPER_FULL[name]), **later})
+        theirs = table_2.loc[name].rename({"AUC@5": _auc_name(5.0)})
+        full.append({"model": name, **_beside(row, ("C-index", _auc_name(5.0)), theirs), **later})
     return RegistryCheck(
         follow_up(data.y),
         survival_by_era(data.y, data.X["transplant_year"].to_numpy()),
@@ -106,12 +95,14 @@ def follow_up(y: Outcome) -> pd.DataFrame:
     import pandas as pd
 
     groups = {"all": y.time, "observed": y.time[y.event], "censored": y.time[~y.event]}
+    theirs = paper_table("follow_up").drop(columns="follow-up").to_numpy()
     rows = [
-        (f"{name}, {group}", float(np.quantile(times, level)), PAPER_FOLLOW_UP[name][column])
-        for name, level in QUANTILES.items()
+        (f"{name}, {group}", float(np.quantile(times, level)), float(theirs[row, column]))
+        for row, (name, level) in enumerate(QUANTILES.items())
         for column, (group, times) in enumerate(groups.items())
     ]
-    rows.insert(0, ("share censored, %", 100 * (1 - y.n_events / len(y)), PAPER_CENSORED))
+    censored = float(paper_table("cohort")["Censored (%)"].iloc[0])
+    rows.insert(0, ("share censored, %", 100 * (1 - y.n_events / len(y)), censored))
     table = pd.DataFrame(rows, columns=["years", "simulated", "UNOS (paper)"])
     off = table["simulated"] - table["UNOS (paper)"]
     table["difference"] = off.where(table.index == 0, 100 * off / table["UNOS (paper)"])
@@ -135,12 +126,12 @@ def survival_by_era(y: Outcome, transplant_year: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["alive after, %", "simulated", "published", "difference"])
 
 
-def _beside(row: dict[str, float], measures: Sequence[str], paper: Sequence[float]) -> dict[str, float]:
+def _beside(row: dict[str, float], measures: Sequence[str], paper: Any) -> dict[str, float]:
     """Measures, each followed by the paper's figure."""
     return {
         name: value
-        for measure, figure in zip(measures, paper, strict=True)
-        for name, value in ((measure, row[measure]), (f"{measure}, UNOS", figure))
+        for measure in measures
+        for name, value in ((measure, row[measure]), (f"{measure}, UNOS", float(paper[measure])))
     }
 
 

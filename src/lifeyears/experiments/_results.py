@@ -7,6 +7,7 @@ import warnings
 from collections import Counter
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,11 +28,11 @@ from ._checking import (
     survival_table,
     warnings_of,
 )
-from ._paper_tables import NDCG_KEYS, error_table, gain_table, mean_of, scatter_table, selection_table
+from ._paper_tables import NDCG_KEYS, WHOLE_LIFE, error_table, gain_table, mean_of, scatter_table, selection_table
 from ._plan import CEILING, Plan, base_of, parts_of
 from ._statistics import corrected_half_width, fold_difference
 from ._subgroups import subgroup_table
-from ._unit import UnitResult, cohort_of
+from ._unit import UnitResult, cohort_of, eras_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,7 +117,7 @@ class Run:
                 row[heading] = known.mean() if len(known) else np.nan
                 row[f"{heading} sd"] = known.std(ddof=1) if len(known) > 1 else np.nan
                 if base is not None:
-                    found = fold_difference(values, self.values(base, measure), self.plan.folds)
+                    found = fold_difference(values, self.values(base, measure), self.plan.test_to_train)
                     row[f"{heading} stars"] = found.stars
                     row[f"{heading} p wilcoxon"] = found.p_wilcoxon
                     row[f"{heading} p corrected"] = found.p_corrected
@@ -129,7 +130,7 @@ class Run:
         made: dict[str, pd.DataFrame] = {"years": self.years, "audit": audit_table(self)}
         if CEILING in self.arms:
             made["room"] = room_table(self)
-        made["comparison"] = self._pooled_table()
+        made["comparison"] = self._differences()
         made |= self._papers_tables()
         made |= {"calibration": calibration_table(self), "calibration_by_arm": calibration_by_arm(self)}
         made |= support_tables(self.support, min(MOST_ROWS, len(cohort_of(self.dataset, self.plan))))
@@ -152,7 +153,9 @@ class Run:
                 "table_1": self.table({"C-index": "C-index", **aucs, **ndcgs}),
                 "table_a6": selection_table(self, "fold"),
                 "table_a6_by_iteration": selection_table(self, "iteration"),
+                "table_a6_whole_life": selection_table(self, "fold", WHOLE_LIFE),
                 "figure_a1": error_table(self),
+                "figure_a1_whole_life": error_table(self, WHOLE_LIFE),
                 "figure_a2": scatter_table(self),
                 "gain_truth": gain_table(self, "truth"),
             }
@@ -192,7 +195,7 @@ class Run:
             value, low, high = self.pooled.values.loc[arm, ["value", "low", "high"]]
             return float(value), float(low), float(high)
         values = self.values(arm, f"{self.judge} value")
-        mean, half = mean_of(values), corrected_half_width(values[~np.isnan(values)], self.plan.folds)
+        mean, half = mean_of(values), corrected_half_width(values[~np.isnan(values)], self.plan.test_to_train)
         return mean, mean - half, mean + half
 
     def ndcg_of(self, arm: str) -> tuple[float, float, float]:
@@ -201,14 +204,14 @@ class Run:
             value, low, high = self._pooled_ndcg.loc[arm, ["ndcg", "ndcg_low", "ndcg_high"]]
             return float(value), float(low), float(high)
         values = self.values(arm, f"{self.ndcg_judge} waitlist NDCG")
-        mean, half = mean_of(values), corrected_half_width(values[~np.isnan(values)], self.plan.folds)
+        mean, half = mean_of(values), corrected_half_width(values[~np.isnan(values)], self.plan.test_to_train)
         return mean, mean - half, mean + half
 
     def gain(self, new: str, old: str) -> tuple[float, float, float, float]:
         """Years per allocation that one arm gains over another, with its 95% interval and p."""
         if self.by_folds:
             measure = f"{self.judge} value"
-            found = fold_difference(self.values(new, measure), self.values(old, measure), self.plan.folds)
+            found = fold_difference(self.values(new, measure), self.values(old, measure), self.plan.test_to_train)
             return found.mean, found.low, found.high, found.p_corrected
         table = self.pooled.differences
         if (new, old) in table.index:
@@ -265,10 +268,17 @@ class Run:
                 random_state=RANDOM_STATE,
             )
 
-    def _pooled_table(self) -> pd.DataFrame:
-        table = self.pooled.differences.reset_index()
-        table.columns = [str(name) for name in table.columns]
-        return table
+    def _differences(self) -> pd.DataFrame:
+        import pandas as pd
+
+        columns = ("value", "low", "high", "p")
+        return pd.DataFrame(
+            [
+                {"model": one, "other": other, **dict(zip(columns, self.gain(one, other), strict=True))}
+                for one, other in combinations(self.arms, 2)
+            ],
+            columns=["model", "other", *columns],
+        )
 
     def _subgroups(self) -> pd.DataFrame:
         first = self.first
@@ -276,7 +286,8 @@ class Run:
         scores = {arm: np.concatenate([unit.scores[j] for unit in first]) for j, arm in enumerate(self.arms)}
         ranks = {arm: np.concatenate([_ranks(unit.scores[j]) for unit in first]) for j, arm in enumerate(self.arms)}
         relevance = np.concatenate([unit.outcomes[self.judge] for unit in first])
-        return subgroup_table(self.dataset, rows, relevance, scores, self.waitlist, ranks)
+        strata, named = eras_of(self.dataset, self.plan, rows), self.plan.subgroups
+        return subgroup_table(self.dataset, rows, relevance, scores, self.waitlist, ranks, self.plan.k, strata, named)
 
     @cached_property
     def counts(self) -> dict[str, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -22,6 +23,7 @@ from ._unit import UnitResult, check_feasible, run_unit
 
 Progress = Callable[[int, int], object]
 ATTEMPTS = 3  # on Dask, where workers come and go
+BESIDE = re.compile(r"\..+\.\d+")  # what `write_whole` calls a file until it is whole
 
 
 def run(
@@ -154,8 +156,7 @@ def load_unit(out: Path, iteration: int, fold: int) -> UnitResult | None:
     try:
         with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as found:
             arrays = {name: found[name] for name in found.files}  # every byte is checked against zip's checksum
-        seal = arrays.pop("seal", None)  # units of earlier versions have none
-        if seal is not None and not np.array_equal(seal, _seal(out, iteration, fold, arrays)):
+        if not np.array_equal(arrays.pop("seal"), _seal(out, iteration, fold, arrays)):
             return None
         words = json.loads(arrays.pop("words").tobytes())
         prefix = "outcome_"
@@ -194,10 +195,15 @@ def begin(out: Path, plan: Plan, data: Dataset) -> None:
                 f"{out} holds a run with other settings: {'; '.join(differences)}. Choose another folder, or the same "
                 "settings to go on with it"
             )
-        if found["versions"] != installed_versions():
-            warnings.warn(f"{out} was begun with other versions of its packages: see manifest.json", stacklevel=3)
+        changed = _differences(found["versions"], installed_versions())
+        if changed:
+            warnings.warn(
+                f"{out} was begun with other versions of its packages ({'; '.join(changed)}): its units may differ in "
+                "the last digits",
+                stacklevel=3,
+            )
         for left in out.rglob(".*"):  # beside-files of a run that was killed while it wrote
-            if left.is_file():
+            if left.is_file() and BESIDE.fullmatch(left.name):
                 left.unlink()
         return
     if out.exists() and any(not left.name.startswith(".") for left in out.iterdir()):

@@ -50,28 +50,28 @@ def holm(p: dict[str, float]) -> dict[str, float]:
     return corrected
 
 
-def corrected_half_width(values: np.ndarray, folds: int, confidence: float = 0.95) -> float:
-    """Half of the corrected resampled t interval: the variance of a mean over folds is (1/J + n_test/n_train)·s².
+def corrected_half_width(values: np.ndarray, test_to_train: float, confidence: float = 0.95) -> float:
+    """Half of the corrected resampled t interval: the variance of a mean over J folds is (1/J + n_test/n_train)·s².
 
     Training sets of different folds share rows, so that s²/J alone is too small (Nadeau and Bengio, 2003).
     """
     if len(values) < 2:
         return float("nan")
-    spread = values.std(ddof=1) * np.sqrt(1 / len(values) + 1 / (folds - 1))
+    spread = values.std(ddof=1) * np.sqrt(1 / len(values) + test_to_train)
     return float(stats.t.ppf(0.5 + confidence / 2, len(values) - 1) * spread)
 
 
-def fold_difference(new: np.ndarray, old: np.ndarray, folds: int) -> FoldDifference:
+def fold_difference(new: np.ndarray, old: np.ndarray, test_to_train: float) -> FoldDifference:
     """Compare two arms over the same folds."""
     known = ~(np.isnan(new) | np.isnan(old))
     difference = new[known] - old[known]
     if not len(difference):
         return FoldDifference(*[float("nan")] * 5)
-    mean, half = float(difference.mean()), corrected_half_width(difference, folds)
+    mean, half = float(difference.mean()), corrected_half_width(difference, test_to_train)
     wilcoxon = 1.0 if not difference.any() else float(stats.wilcoxon(difference).pvalue)
     if len(difference) < 2:
         return FoldDifference(mean, float("nan"), float("nan"), float("nan"), float("nan"))
-    spread = difference.std(ddof=1) * np.sqrt(1 / len(difference) + 1 / (folds - 1))
+    spread = difference.std(ddof=1) * np.sqrt(1 / len(difference) + test_to_train)
     corrected = (
         1.0
         if spread == 0 and mean == 0

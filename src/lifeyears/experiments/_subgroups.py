@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..data import Dataset
-from ..metrics._gain import rank_weights
+from ..metrics._gain import discounts, rank_weights
+from ._columns import NAMES, column_of
 from ._plan import base_of
 
 if TYPE_CHECKING:
@@ -15,30 +17,42 @@ if TYPE_CHECKING:
 
 RESAMPLES = 200
 FEWEST = 30  # smaller groups are left out
-ORDER = ("under 40", "40–54", "55–64", "65 and over", "none", "to 20%", "over 20%", "small", "medium", "large")
+MOST_GROUPS = 8  # of a column of numbers that is asked for; more values are cut into thirds
+ORDER = (
+    *("under 40", "40–54", "55–64", "65 and over", "none", "to 20%", "over 20%", "small", "medium", "large"),
+    *("lowest third", "middle third", "highest third"),
+)
 CHUNK_BYTES = 64_000_000
 
 
-def groups_of(data: Dataset, rows: np.ndarray) -> dict[str, np.ndarray]:
-    """Labels of the rows by age, sex, race, insurance, region, blood group, sensitisation, centre size and era."""
-    table = data.table.iloc[rows]
-    table = table.set_axis([str(name).lower() for name in table.columns], axis=1)
-    table = table.loc[:, ~table.columns.duplicated()]
+def groups_of(data: Dataset, rows: np.ndarray, named: Sequence[str] = ()) -> dict[str, np.ndarray]:
+    """Labels of the rows by age, sex, race, insurance, region, blood group, sensitisation, centre size and era.
+
+    As far as the data set has them (`_columns.NAMES`), and by the columns that are `named`.
+    """
     found: dict[str, np.ndarray] = {}
-    if _is_number(table, "age"):
+    wanted = {question: column_of(data, question) for question in NAMES}
+    table = {question: column.iloc[rows] for question, column in wanted.items() if column is not None}
+    if _is_number(table.get("age")):
         found["age"] = _cut(table["age"], [39.999, 54.999, 64.999], ["under 40", "40–54", "55–64", "65 and over"])
-    for name in ("sex", "race_ethnicity", "insurance", "region", "blood_group"):
-        if name in table:
-            found[name] = table[name].astype(object).where(table[name].notna(), "missing").astype(str).to_numpy()
-    if _is_number(table, "antibodies_class_1"):
-        found["sensitisation"] = _cut(table["antibodies_class_1"], [0, 20], ["none", "to 20%", "over 20%"])
-    if _is_number(table, "centre_volume"):
-        thirds = table["centre_volume"].quantile([1 / 3, 2 / 3]).tolist()
-        if thirds[0] < thirds[1]:
-            found["centre size"] = _cut(table["centre_volume"], thirds, ["small", "medium", "large"])
+    for question in ("sex", "race_ethnicity", "insurance", "region", "blood_group"):
+        if question in table:
+            found[question] = _words(table[question])
+    if _is_number(table.get("antibodies")):
+        found["sensitisation"] = _cut(table["antibodies"], [0, 20], ["none", "to 20%", "over 20%"])
+    if "centre_volume" not in table and "centre" in table:
+        table["centre_volume"] = table["centre"].groupby(table["centre"], observed=True).transform("size")
+    if _is_number(table.get("centre_volume")):
+        found |= _thirds("centre size", table["centre_volume"], ["small", "medium", "large"])
     if data.entry is not None:
         decade = (np.asarray(data.entry)[rows] // 10 * 10).astype(int)
         found["era"] = np.array([f"{year}s" for year in decade])
+    for name in named:
+        column = data.table[name].iloc[rows]
+        if _is_number(column) and column.nunique() > MOST_GROUPS:
+            found |= _thirds(name, column, ["lowest third", "middle third", "highest third"])
+        else:
+            found[name] = _words(column)
     return found
 
 
@@ -49,21 +63,26 @@ def subgroup_table(
     scores: dict[str, np.ndarray],
     waitlist: int,
     ranks: dict[str, np.ndarray] | None = None,
+    k: int = 1,
+    strata: np.ndarray | None = None,
+    named: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """For each subgroup and arm: share of allocations (k = 1), years, mean predicted less mean outcome; with intervals.
+    """For each subgroup and arm: share of allocations, years, mean predicted less mean outcome; with intervals.
 
-    An allocation goes to the top of a waitlist of random candidates; a patient's chance of it is the weight of their
-    rank (`ranks`, where scores of several folds are not on one level). `change` is the share of a ranker less that of
+    An allocation goes to one of the top k of a waitlist of random candidates, as Algorithm 1 draws it (with k = 1, to
+    the top); a patient's chance of it is the weight of their rank (`ranks`, where scores of several folds are not on
+    one level). Lists are drawn within `strata`, where they are given. `change` is the share of a ranker less that of
     its base model: who enters and who leaves the top. Intervals are 95% percentiles over resampled patients, the same
     for all arms.
     """
     import pandas as pd
 
     arms = list(scores)
-    chance = np.array([chances(scores[arm] if ranks is None else ranks[arm], waitlist) for arm in arms])
+    places = scores if ranks is None else ranks
+    chance = np.array([chances_within(places[arm], waitlist, k, strata) for arm in arms])
     groups = [
         (question, str(label), np.flatnonzero(labels == label))
-        for question, labels in groups_of(data, rows).items()
+        for question, labels in groups_of(data, rows, named).items()
         for label in sorted(np.unique(labels), key=_place)
     ]
     groups = [group for group in groups if len(group[2]) >= FEWEST]
@@ -131,12 +150,24 @@ def _ends(name: str, samples: np.ndarray) -> dict[str, float]:
     return {f"{name}low": float(low), f"{name}high": float(high)}
 
 
-def chances(scores: np.ndarray, waitlist: int) -> np.ndarray:
-    """Each patient's chance to be the top of a random waitlist; equals share theirs."""
+def chances(scores: np.ndarray, waitlist: int, k: int = 1) -> np.ndarray:
+    """Each patient's chance of the allocation of a random waitlist; equals share theirs."""
     ranked = np.empty(len(scores))
-    ranked[np.argsort(-scores, kind="stable")] = rank_weights(len(scores), 1, waitlist)
+    ranked[np.argsort(-scores, kind="stable")] = rank_weights(len(scores), k, waitlist) / discounts(k).sum()
     _, place, count = np.unique(scores, return_inverse=True, return_counts=True)
     return (np.bincount(place, ranked) / count)[place]
+
+
+def chances_within(scores: np.ndarray, waitlist: int, k: int, strata: np.ndarray | None) -> np.ndarray:
+    """The same with lists drawn within strata, from each as often as it is large."""
+    if strata is None:
+        return chances(scores, waitlist, min(k, waitlist))
+    found = np.empty(len(scores))
+    for stratum in np.unique(strata):
+        members = np.flatnonzero(strata == stratum)
+        most = min(waitlist, len(members))
+        found[members] = chances(scores[members], most, min(k, most)) * len(members) / len(scores)
+    return found
 
 
 def _place(label: str) -> tuple[int, float, str]:
@@ -146,10 +177,20 @@ def _place(label: str) -> tuple[int, float, str]:
     return (1, float(label), "") if label.isdigit() else (3 if label == "missing" else 2, 0.0, label)
 
 
-def _is_number(table: pd.DataFrame, name: str) -> bool:
+def _is_number(column: pd.Series | None) -> bool:
     import pandas as pd
 
-    return name in table and pd.api.types.is_numeric_dtype(table[name])
+    return column is not None and pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+
+
+def _words(column: pd.Series) -> np.ndarray:
+    return column.astype(object).where(column.notna(), "missing").astype(str).to_numpy()
+
+
+def _thirds(question: str, values: pd.Series, names: list[str]) -> dict[str, np.ndarray]:
+    """Labels by thirds; nothing where one value holds more than a third."""
+    edges = values.quantile([1 / 3, 2 / 3]).tolist()
+    return {question: _cut(values, edges, names)} if edges[0] < edges[1] else {}
 
 
 def _cut(values: pd.Series, edges: list[float], names: list[str]) -> np.ndarray:

@@ -13,14 +13,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from ..data import Dataset, TablePreprocessor
+from ..data._table_outcome import DAYS_IN
 from ..metrics import auc_at, concordance_index, ndcg_score, policy_value
 from ..models import Cox, DeepHit, DeepSurv, KaplanMeier, SurvivalModel, WeibullAFT
 from ..outcome import Outcome
 from ..ranking import BootstrappedRanker, fit_together
 from ..relevance import IPCW, DoublyRobust, ExpectedYears, cross_fit, temporal_folds
+from ._columns import ERAS, column_of, era_columns
 from ._plan import KS, Plan
 
-ERA_COLUMNS = ("transplant_year", "era", "year", "tx_year")
 TOLD = {  # words of a warning, and how its kind is called in a run
     "beyond the longest follow-up": "horizon beyond the follow-up of a nuisance's rows",
     "was seen in training": "column without a known category in a test fold",
@@ -83,16 +84,46 @@ def folds_of(data: Dataset, rows: np.ndarray, y: Outcome, plan: Plan, iteration:
     seed = seed_of(plan, iteration, 2)
     if plan.split == "temporal":
         if data.entry is None:
-            raise ValueError("a temporal split needs the time of entry, which this data set has not")
+            raise ValueError(
+                "a temporal split needs the time of entry, which this data set has not: name its column with --entry "
+                "(in Python, read_table(…, entry=…))"
+            )
+        if data.unit not in DAYS_IN:
+            raise ValueError(
+                f"a temporal split has to know how long a unit of time is, and {data.unit!r} is none of "
+                f"{', '.join(DAYS_IN)}: name it with --unit (in Python, read_table(…, unit=…))"
+            )
         blocks = [test for _, test in temporal_folds(np.asarray(data.entry)[rows], plan.folds + 1)]
         return [(np.concatenate(blocks[:later]), blocks[later]) for later in range(1, len(blocks))]
     if plan.split == "centre":
-        if data.subgroups is None or "centre" not in data.subgroups:
-            raise ValueError('a split by centre needs a column "centre" among the subgroups')
-        return _folds_of_groups(data.subgroups["centre"].to_numpy()[rows], plan.folds, seed)
+        centre = column_of(data, "centre")
+        if centre is None:
+            raise ValueError(
+                "a split by centre needs to know each row's centre, which this data set does not tell: name its column "
+                "with --centre (in Python, read_table(…, subgroups=…))"
+            )
+        return _folds_of_groups(centre.astype(str).to_numpy()[rows], plan.folds, seed)
     rarest = min(y.n_events, len(y) - y.n_events)
     splitter = StratifiedKFold if rarest >= plan.folds else KFold
     return list(splitter(plan.folds, shuffle=True, random_state=seed).split(rows, y.event))
+
+
+def known_then(data: Dataset, rows: np.ndarray, y: Outcome, plan: Plan, train: Any, test: Any) -> Outcome:
+    """What models may learn from: in a temporal split, what was known of training rows when the first test row entered.
+
+    Entry is in decimal years, time in the unit of the data.
+    """
+    seen = y[train]
+    if plan.split != "temporal" or data.entry is None:
+        return seen
+    entry = np.asarray(data.entry, dtype=float)[rows]
+    since = (entry[test].min() - entry[train]) * DAYS_IN["years"] / DAYS_IN[data.unit]
+    return Outcome(np.maximum(np.minimum(seen.time, since), np.finfo(float).tiny), seen.event & (seen.time <= since))
+
+
+def eras_of(data: Dataset, plan: Plan, rows: np.ndarray) -> np.ndarray | None:
+    """The decade of entry of each row, where lists are to be within one."""
+    return None if plan.era != "within" or data.entry is None else np.asarray(data.entry)[rows] // 10
 
 
 def _folds_of_groups(groups: np.ndarray, folds: int, seed: int) -> list[tuple[Any, Any]]:
@@ -119,8 +150,12 @@ def check_feasible(data: Dataset, plan: Plan) -> None:
     """Refuse, before anything is computed, what would fail half-way."""
     if plan.era == "within" and data.entry is None:
         raise ValueError('era="within" needs the time of entry, which this data set has not')
-    if plan.era == "drop" and not set(ERA_COLUMNS) & set(data.X.columns):
-        raise ValueError(f'era="drop" finds none of {", ".join(ERA_COLUMNS)} among the columns')
+    if plan.era == "drop" and not era_columns(data):
+        raise ValueError(f'era="drop" finds none of {", ".join(ERAS)} among the columns')
+    absent = [name for name in plan.subgroups if name not in data.table]
+    if absent:
+        there = ", ".join(map(str, data.table.columns))
+        raise ValueError(f"subgroups are asked for by {', '.join(absent)}; the columns are {there}")
     rows = cohort_of(data, plan)
     if not len(rows):
         raise ValueError("no event was seen: is the event column the right way round?")
@@ -131,7 +166,7 @@ def check_feasible(data: Dataset, plan: Plan) -> None:
         if len(folds) < plan.folds:
             raise ValueError(f"the entries make {len(folds)} folds, not {plan.folds}: use --folds {max(2, len(folds))}")
         for fold, (train, test) in enumerate(folds):
-            events = min(y[test].n_events, y[train].n_events)
+            events = min(y[test].n_events, known_then(data, rows, y, plan, train, test).n_events)
             if events < needed:
                 raise ValueError(
                     f"fold {fold + 1} has {events} events and needs {needed}: the data have {y.n_events} events in "
@@ -170,16 +205,17 @@ def _run_unit(data: Dataset, plan: Plan, iteration: int, fold: int, expected: np
     train, test = folds_of(data, rows, y, plan, iteration)[fold]
     table = data.X.iloc[rows]
     if plan.era == "drop":
-        table = table.drop(columns=[name for name in ERA_COLUMNS if name in table])
+        table = table.drop(columns=era_columns(data))
     prepare = TablePreprocessor().fit(table.iloc[train])
     X, new = prepare.transform(table.iloc[train]), prepare.transform(table.iloc[test])
-    scores, counts = fitted_scores(plan, X, y[train], new, seed_of(plan, iteration, fold, 3))
+    learned = known_then(data, rows, y, plan, train, test)
+    scores, counts = fitted_scores(plan, X, learned, new, seed_of(plan, iteration, fold, 3))
     found, clipped = relevances(plan, new, y[test], seed_of(plan, iteration, fold, 4))
     if expected is not None:
         found["expected"] = expected[rows][test]
         scores["truth", "known"] = found["expected"]
     life = truth.time[test] if plan.protocol == "artificial" else None
-    eras = np.asarray(data.entry)[rows][test] // 10 if plan.era == "within" and data.entry is not None else None
+    eras = eras_of(data, plan, rows[test])
     times = auc_times(plan, data.unit)
     measures = {" ".join(arm): judged(plan, score, y[test], life, found, eras, times) for arm, score in scores.items()}
     outcomes: dict[str, np.ndarray] = {name: found[name] for name in ("EY", "IPCW", "DR", "expected") if name in found}
@@ -261,12 +297,12 @@ def judged(
         restricted = np.minimum(life, plan.tau)
         measures |= _ndcgs("restricted", restricted, scores, n)  # what EY and IPCW estimate
         measures["truth value"] = _value(restricted, scores, waitlist, plan.k, eras)
-        measures["truth waitlist NDCG"] = ndcg_score(restricted, scores, k=min(plan.k, waitlist), waitlist=waitlist)
+        measures["truth waitlist NDCG"] = _waitlist_ndcg(restricted, scores, waitlist, plan.k, eras)
     for name, values in found.items():
         measures[f"{name} value"] = _value(values, scores, waitlist, plan.k, eras)
         if values.min() >= 0:
             measures |= _ndcgs(name, values, scores, n)
-            measures[f"{name} waitlist NDCG"] = ndcg_score(values, scores, k=min(plan.k, waitlist), waitlist=waitlist)
+            measures[f"{name} waitlist NDCG"] = _waitlist_ndcg(values, scores, waitlist, plan.k, eras)
     for kind in ("EY", "IPCW"):  # the paper's ensemble: the mean of the estimates, not the estimate of the mean
         single = [name for name in found if name.startswith(f"{kind} ")]
         for key in (*(f"NDCG@{k}" for k in KS), "NDCG", "waitlist NDCG"):
@@ -286,6 +322,14 @@ def _value(relevance: np.ndarray, scores: np.ndarray, waitlist: int, k: int, era
     parts = [np.flatnonzero(eras == era) for era in np.unique(eras)]
     values = [_value(relevance[rows], scores[rows], min(waitlist, len(rows)), k, None) for rows in parts]
     return float(np.average(values, weights=[len(rows) for rows in parts]))
+
+
+def _waitlist_ndcg(relevance: np.ndarray, scores: np.ndarray, waitlist: int, k: int, eras: np.ndarray | None) -> float:
+    """Expected DCG over expected ideal DCG of a waitlist; within eras, both as in `_value`."""
+    if eras is None:
+        return ndcg_score(relevance, scores, k=min(k, waitlist), waitlist=waitlist)
+    ideal = _value(relevance, relevance, waitlist, k, eras)
+    return _value(relevance, scores, waitlist, k, eras) / ideal if ideal > 0 else float("nan")
 
 
 def _quietly_concordance(y: Outcome, scores: np.ndarray) -> float:

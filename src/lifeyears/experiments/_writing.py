@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .._views import columns_of
-from ._paper import TABLE_1, TABLE_2, TABLE_A6, TABLE_A7, TABLE_A8
+from ._paper import PAPER, paper_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,20 +18,23 @@ TITLES = {
     "years": "Years per allocation (top pick of a waitlist) and NDCG over waitlists, with 95% intervals",
     "audit": "The decision audit: C-index against years per allocation, and the plug-in bound",
     "room": "Share of the room between base model and ceiling that is closed",
-    "comparison": "Paired differences, all rows of the first iteration pooled, bootstrap-t intervals",
+    "comparison": "Every paired difference of years, with intervals as those of the gains",
     "table_1": "Table 1: ground-truth metrics under artificial censoring",
     "table_2": "Table 2: metrics and estimated NDCG on the full data",
     "table_a6": "Table A6: pairwise accuracy of the estimators, by fold (%)",
     "table_a6_by_iteration": "Table A6: pairwise accuracy of the estimators, by iteration (%)",
+    "table_a6_whole_life": "Table A6: the same by fold and by the whole life, as in Table 1 (%)",
     "table_a7": "Table A7: EY NDCG@k",
     "table_a8": "Table A8: IPCW NDCG@k",
-    "figure_a1": "Figures A1 and A2: mean absolute error and Spearman's ρ of the estimates",
+    "figure_a1": "Figures A1 and A2: mean absolute error and Spearman's ρ of estimates, by life within the horizon",
+    "figure_a1_whole_life": "Figures A1 and A2: the same by the whole life, as in Table 1",
     "figure_a2": "Figure A2: true and estimated measures, one row an arm and unit",
     "gain_truth": "Figure 2: gain in NDCG@k over the base model (%)",
     "gain_ey": "Figure 3a: gain in EY NDCG@k over the base model (%)",
     "gain_ipcw": "Figure 3b: gain in IPCW NDCG@k over the base model (%)",
     "measures": "Every measure of every unit",
-    "subgroups": "Who gets the allocations, by subgroup",
+    "subgroups": "Who gets the allocations of the best arm, by subgroup",
+    "subgroups_moved": "Who enters and who leaves the top when a ranker takes its base model's place: clear changes",
     "calibration": "Calibration: predicted years against the judge's, by tenths of the predictions",
     "calibration_by_arm": "Calibration in the large, and the slope of outcomes on predictions",
     "positivity": "Support at the horizon, by model of censoring",
@@ -43,16 +46,15 @@ TITLES = {
     "survival": "Kaplan–Meier of the event and of follow-up",
     "predictors": "The predictors",
 }
-LONG = (
-    *("subgroups", "measures", "figure_a2", "calibration", "positivity_groups", "positivity_curves"),
-    *("survival", "predictors"),
+LONG = ("measures", "figure_a2", "calibration", "positivity_groups", "positivity_curves", "survival", "predictors")
+UNOS = "The paper's (UNOS, not this data)"
+NOTE = (
+    "± is one standard deviation over folds; * p < .05, ** p < .01 by Wilcoxon's two-sided test against the base "
+    "model, as in the paper (a loss gets stars too; with few folds it cannot get there); it takes overlapping folds "
+    "for independent. `tables/*.csv` have both p-values. KM's equal scores are averaged over, where the paper drew one "
+    "order. In Table A6 a tie of two estimates counts as half right. IPCW NDCG is divided by the ideal of its own "
+    "relevance and lies within [0, 1]; the paper's exceeds 1 in places, so its divisor must be another."
 )
-PAPER: dict[str, tuple[dict, list[str]]] = {
-    "table_1": (TABLE_1, ["C-index", "AUC", "NDCG@1", "NDCG@5", "NDCG@10", "NDCG@50", "NDCG@100", "NDCG"]),
-    "table_2": (TABLE_2, ["C-index", "AUC@5", "EY NDCG@1", "EY NDCG@5", "IPCW NDCG@1", "IPCW NDCG@5"]),
-    "table_a7": (TABLE_A7, ["NDCG@1", "NDCG@5", "NDCG@10", "NDCG@50", "NDCG@100"]),
-    "table_a8": (TABLE_A8, ["NDCG@1", "NDCG@5", "NDCG@10", "NDCG@50", "NDCG@100"]),
-}
 
 
 def write_tables(run: Run, out: Path) -> None:
@@ -61,6 +63,8 @@ def write_tables(run: Run, out: Path) -> None:
 
     for name, table in run.tables.items():
         write_whole(out / "tables" / f"{name}.csv", table.to_csv(index=False).encode())
+        if name in PAPER:
+            write_whole(out / "tables" / f"{name}_paper.csv", paper_table(name).to_csv(index=False).encode())
     write_whole(out / "tables.md", markdown(run).encode())
     write_whole(out / "tables.tex", latex(run).encode())
     write_whole(
@@ -68,25 +72,33 @@ def write_tables(run: Run, out: Path) -> None:
     )
 
 
+def printed(run: Run) -> list[tuple[str, pd.DataFrame]]:
+    """Title and cells of every table that fits a page, the paper's after ours."""
+    made = []
+    for name, table in {**run.tables, **_short_subgroups(run)}.items():
+        if name not in LONG:
+            made.append((TITLES[name], shown(table)))
+        if name in PAPER:
+            made.append((f"{TITLES[name]}. {UNOS}", shown(paper_table(name))))
+    return made
+
+
+def _short_subgroups(run: Run) -> dict[str, pd.DataFrame]:
+    """The best arm's subgroups, and the changes by rankers whose interval leaves out 0."""
+    if "subgroups" not in run.tables:
+        return {}
+    table = run.tables["subgroups"]
+    moved = table[(table["change low"] > 0) | (table["change high"] < 0)]
+    best = table[table["arm"] == run.best()].drop(columns="arm")
+    columns = ["by", "group", "arm", "share of patients", "share change", "change low", "change high"]
+    return {"subgroups": best} | ({"subgroups_moved": moved[columns]} if len(moved) else {})
+
+
 def markdown(run: Run) -> str:
     """All tables but the long ones, with the paper's beside them."""
     parts = [f"# {run.dataset.name}: {run.plan.protocol} protocol\n", run.reading() + "\n"]
-    for name, table in run.tables.items():
-        if name in LONG:
-            continue
-        parts.append(f"## {TITLES[name]}\n\n{as_markdown(shown(table))}\n")
-        if name in PAPER:
-            parts.append(f"The paper's (UNOS, not this data):\n\n{as_markdown(shown(paper_table(name)))}\n")
-        if name == "table_a6":
-            parts.append(f"The paper's (UNOS, not this data):\n\n{as_markdown(shown(paper_selection()))}\n")
-    parts.append(
-        "± is one standard deviation over folds; * p < .05, ** p < .01 by Wilcoxon's test against the base model, as "
-        "in the paper (with few folds it cannot get there); it takes overlapping folds for independent. `tables/*.csv` "
-        "have both p-values. KM's equal scores are averaged over, where the paper drew one order. IPCW NDCG is divided "
-        "by the ideal of its own relevance and lies within [0, 1]; the paper's exceeds 1 in places, so its divisor "
-        "must be another.\n"
-    )
-    return "\n".join(parts)
+    parts += [f"## {title}\n\n{as_markdown(cells)}\n" for title, cells in printed(run)]
+    return "\n".join([*parts, NOTE + "\n"])
 
 
 def shown(table: pd.DataFrame) -> pd.DataFrame:
@@ -94,23 +106,6 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd
 
     return pd.DataFrame({column.name: column.texts for column in columns_of(table)})
-
-
-def paper_table(name: str) -> pd.DataFrame:
-    """A table of the paper."""
-    import pandas as pd
-
-    numbers, columns = PAPER[name]
-    rows = [[model, framework, *values] for (model, framework), values in numbers.items()]
-    return pd.DataFrame(rows, columns=["model", "framework", *columns])
-
-
-def paper_selection() -> pd.DataFrame:
-    """The paper's Table A6."""
-    import pandas as pd
-
-    rows = [[name, *values] for name, values in TABLE_A6.items()]
-    return pd.DataFrame(rows, columns=["estimator", "NDCG@1", "NDCG@5", "NDCG@10", "NDCG@50", "NDCG@100", "NDCG"])
 
 
 def as_markdown(table: pd.DataFrame) -> str:
@@ -123,10 +118,7 @@ def as_markdown(table: pd.DataFrame) -> str:
 def latex(run: Run) -> str:
     """The same in LaTeX, for booktabs."""
     parts = []
-    for name, table in run.tables.items():
-        if name in LONG:
-            continue
-        cells = shown(table)
+    for title, cells in printed(run):
         lines = [
             "\\begin{table}",
             "\\centering",
@@ -135,9 +127,9 @@ def latex(run: Run) -> str:
         ]
         lines.append(" & ".join(_tex(str(column)) for column in cells.columns) + " \\\\ \\midrule")
         lines += [" & ".join(_tex(str(value)) for value in row) + " \\\\" for row in cells.itertuples(index=False)]
-        lines += ["\\bottomrule", "\\end{tabular}", f"\\caption{{{_tex(TITLES[name])}}}", "\\end{table}", ""]
+        lines += ["\\bottomrule", "\\end{tabular}", f"\\caption{{{_tex(title)}}}", "\\end{table}", ""]
         parts.append("\n".join(lines))
-    return "\n".join(parts)
+    return "\n".join([*parts, _tex(NOTE.replace("`", "")), ""])
 
 
 def _tex(text: str) -> str:

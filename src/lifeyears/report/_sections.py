@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from .._views import in_words
 from ..experiments._figures import MOST_GAIN
+from ..experiments._paper import PAPER, paper_table
 from ..experiments._paper_tables import NDCG_KEYS
-from ..experiments._writing import PAPER, paper_selection, paper_table
 from ._answer import JUDGES, answer_text, arm_words, interval, tiles_html, time_words, warnings_html
 from ._elements import Page, bullets, details, paragraphs, safe
 from ._reading import Summary
@@ -157,12 +157,6 @@ def _years(page: Page, summary: Summary) -> None:
         lost = (
             " IPCW counts nothing for patients who could not be followed: without support it is far too low for them."
         )
-    apart = (
-        " These hold the fitted models fixed; the intervals above also know how models change from one training set to "
-        "another, and are those that this page goes by."
-        if summary["intervals"].startswith("corrected")
-        else ""
-    )
     page.section(
         "years",
         f"{unit.capitalize()} and NDCG",
@@ -177,9 +171,7 @@ def _years(page: Page, summary: Summary) -> None:
         room,
         details(
             "All paired differences",
-            page.table(
-                "comparison", compared, note=f"Of the first iteration; p is two-sided, and not corrected.{apart}"
-            ),
+            page.table("comparison", compared, note="p is two-sided, and not corrected for how many there are."),
         ),
     )
 
@@ -241,8 +233,13 @@ def _estimators(page: Page, summary: Summary) -> list[str]:
             note=f"In percent of pairs of models. DR can be negative, so that it has {unit} and no NDCG.",
         ),
         page.table("table_a6_by_iteration", tables["table_a6_by_iteration"]),
-        details(UNOS, page.table("table_a6_paper", paper_selection(), f"Table A6. {UNOS}")),
+        details(UNOS, page.table("table_a6_paper", paper_table("table_a6"), f"Table A6. {UNOS}")),
         _heat(page, tables["figure_a1"]),
+        details(
+            "The same against the whole life, beyond the horizon (Table 1's; the paper does not say which it took)",
+            page.table("table_a6_whole_life", tables.get("table_a6_whole_life"))
+            + page.table("figure_a1_whole_life", tables.get("figure_a1_whole_life")),
+        ),
         f'<h4>Figure A2: estimated against true NDCG</h4><div class="panels">{panels}</div>',
     ]
 
@@ -377,6 +374,7 @@ def _cohort(page: Page, summary: Summary) -> None:
         bullets(notes) if len(notes) > 1 else "",
         page.table("cohort", tables["cohort"]),
         page.table("follow_up", tables["follow_up"], f"Follow-up in {summary.unit} (Table A5)"),
+        _theirs(page, "cohort", tables) + _theirs(page, "follow_up", tables),
         page.figure(
             "survival",
             summary.charts["survival"],
