@@ -135,6 +135,8 @@ def test_calibration_at_the_end_of_follow_up_does_not_hang_on_the_order_of_rows(
     assert np.isnan(unknown.error)
     nobody = calibration((np.zeros(30), np.full(30, 9.0)), np.full(30, 0.9), time=6.0, n_bins=1)
     assert (nobody.low[0], nobody.high[0]) == (0.9, 1.0)  # the rule of three: 1 − 3/30
+    everybody = calibration((np.ones(30), np.full(30, 2.0)), np.full(30, 0.1), time=10.0, n_bins=1)
+    assert (everybody.observed[0], everybody.low[0], everybody.high[0]) == (0.0, 0.0, 0.1)
 
 
 def test_higher_is_longer_everywhere(y, patients):

@@ -25,7 +25,8 @@ class PlugInBound:
     values : DataFrame
         One row a model: `bound`, `low`, `high`, the share of the best possible utility that position-weighted
         allocation gains at least. The interval is NDCG's percentile interval over the comparison's resamples, divided
-        by W_k; as with that, no coverage is claimed, and the relevance is held fixed.
+        by W_k; as with that, no coverage is claimed, and the relevance is held fixed. By EY it errs upwards where
+        many are censored: imputed lives spread less than real ones, which makes the ideal too small.
     k, waitlist, n, confidence, relevance
         Of the comparison. Over waitlists, both sides of the bound are expectations over every list.
     """

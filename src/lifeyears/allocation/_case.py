@@ -67,7 +67,7 @@ class Case:
         return int(np.lexsort((-self.scores, -self.probabilities))[0])
 
     def ndcg(self, k: int = 1) -> float:
-        """The predictor's NDCG@k, which does see what is wrong."""
+        """The predictor's NDCG@k, which sees what is wrong with the predictor; a policy may be wrong all the same."""
         return ndcg_score(self.utilities, self.scores, k=k)
 
     def __str__(self) -> str:

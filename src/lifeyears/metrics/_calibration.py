@@ -118,7 +118,7 @@ def _observed(y: Outcome, time: float) -> tuple[float, float, float]:
     if not steps:  # nobody died: the rule of three bounds what n such subjects leave open
         return 1.0, float(max(0.0, 1 - 3 / np.count_nonzero(y.time >= time))) if (y.time >= time).any() else 0.0, 1.0
     survival = curve.survival[steps - 1]
-    if not 0 < survival < 1:
-        return float(survival), float(survival), float(survival)
+    if survival == 0:  # all are dead: the same rule, the other way round
+        return 0.0, 0.0, float(min(1.0, 3 / np.count_nonzero(y.event & (y.time <= time))))
     spread = stats.norm.ppf(0.975) * np.sqrt(curve.greenwood()[steps - 1]) / abs(np.log(survival))
     return float(survival), float(survival ** np.exp(spread)), float(survival ** np.exp(-spread))
