@@ -672,3 +672,15 @@ def test_all_that_is_noticed_comes_in_one_warning_and_in_the_report():
 def test_a_wrong_request_is_refused_with_what_is_wrong(options, message):
     with pytest.raises(ValueError, match=message):
         read_table(TABLE, **options)
+
+
+def test_columns_for_subgroups_stay_beside_the_features():
+    table = pd.DataFrame(
+        {"years": [1.0, 2, 3, 4], "died": [1, 0, 1, 1], "age": [60.0, 50, 70, 40], "site": list("abab")}
+    )
+    data = read_table(table, time="years", event="died", subgroups="site")
+    assert list(data.X) == ["age"]
+    assert data.subgroups["site"].astype(str).tolist() == list("abab")
+    assert data.report.dropped_columns["site"] == "kept for subgroups"
+    with pytest.raises(ValueError, match="drop= and subgroups= both name site"):
+        read_table(table, time="years", event="died", subgroups="site", drop=["site"])

@@ -31,6 +31,7 @@ def read_table(
     drop: str | Sequence[str] = (),
     categorical: str | Sequence[str] | None = None,
     keep: str | Sequence[str] = (),
+    subgroups: str | Sequence[str] = (),
     unit: str | None = None,
     sheet: str | int | None = None,
     delimiter: str | None = None,
@@ -65,6 +66,8 @@ def read_table(
         and codes with leading zeros (007) are categories anyway.
     keep : list of str
         Columns to keep as features though they look like an identifier or have many categories.
+    subgroups : list of str
+        Columns that are no features and are kept beside them, for tables by subgroup and for splits by centre.
     unit : str, optional
         Unit of time. With dates: hours, days, weeks, months or years (the default, 365.25 days). With `time`
         it is a label only; by default the column's name is asked.
@@ -127,20 +130,28 @@ def read_table(
         date_format=date_format,
         decimal=decimal,
     )
-    left_out, as_categories, kept = (
+    left_out, as_categories, kept, aside = (
         _columns_named(source, given, option, columns)
-        for option, given in (("drop=", drop), ("categorical=", categorical), ("keep=", keep))
+        for option, given in (
+            *(("drop=", drop), ("categorical=", categorical)),
+            *(("keep=", keep), ("subgroups=", subgroups)),
+        )
     )
+    if both := [name for name in aside if name in left_out]:
+        raise ValueError(f"drop= and subgroups= both name {listed(both)}: a column goes one way")
 
     # What the user leaves out goes first, so that a column which cannot be read is no obstacle.
     order = list(source.frame.columns)
-    as_written = [*left_out, *as_categories]
+    as_written = [*left_out, *as_categories, *aside]
     as_written += [name for name in (columns.entry, columns.exit) if name is not None and date_format]
     source = settle_text_numbers(source, decimal, skip=as_written, outcome=columns.names)
     source = plain_columns(replace(source, frame=source.frame.drop(columns=left_out)))
     outcome = read_outcome(source, columns)
-    features = choose_features(source, columns.names, as_categories, kept)
-    reasons = dict.fromkeys(left_out, "named in drop=") | features.dropped
+    beside = source.frame[aside] if aside else None
+    features = choose_features(
+        replace(source, frame=source.frame.drop(columns=aside)), columns.names, as_categories, kept
+    )
+    reasons = dict.fromkeys(left_out, "named in drop=") | dict.fromkeys(aside, "kept for subgroups") | features.dropped
     noticed = (*source.warnings, *outcome.warnings, *features.warnings, *leak_warnings(features.X, outcome.y))
     report = DataReport(
         rows_read=len(source.frame) + sum(source.dropped_rows.values()),
@@ -159,6 +170,7 @@ def read_table(
         unit=outcome.unit,
         source=os.path.basename(path_or_frame) if from_file else "",
         horizon=float(horizon or 0.0),
+        subgroups=beside,
         entry=outcome.entry,
         report=report,
     )

@@ -100,7 +100,7 @@ def folds_of(data: Dataset, rows: np.ndarray, y: Outcome, plan: Plan, iteration:
         if centre is None:
             raise ValueError(
                 "a split by centre needs to know each row's centre, which this data set does not tell: name its column "
-                "with --centre (in Python, read_table(…, subgroups=…))"
+                "with --centre (in Python, a column called centre in `Dataset.subgroups`)"
             )
         return _folds_of_groups(centre.astype(str).to_numpy()[rows], plan.folds, seed)
     rarest = min(y.n_events, len(y) - y.n_events)
