@@ -153,9 +153,13 @@ class SurvivalModel(BaseEstimator):
         return tags
 
 
-def horizon_of(tau: Any, y: Outcome) -> float:
+def horizon_of(tau: Any, y: Outcome | None) -> float:
     """The horizon: as given, or the largest time seen."""
     if tau is None:
+        if y is None:
+            raise ValueError(
+                "give tau: the fitted model does not tell its horizon, and there are no times to take it from"
+            )
         if not y.time.max() > 0:
             raise ValueError("all times are 0: there is no life to predict")
         return float(y.time.max())

@@ -22,7 +22,7 @@ from ._labels import PseudoLabels, label_estimator, pseudo_labels
 from ._network import train_network
 from ._objective import HybridLoss, HybridObjective
 from ._report import RankerReport
-from ._rows import plain_folds, scattered, seeded, survival_folds, validation_split
+from ._rows import fresh, plain_folds, scattered, seeded, survival_folds, validation_split
 from ._settings import Settings
 from ._trees import YearsTrees, grow, training_table
 
@@ -288,8 +288,7 @@ class Fitting:
         return pseudo_labels(label_estimator("dr", base, censoring, self.tau).estimate, X, y, self.tau, False)
 
     def _new_base(self) -> Any:
-        base = seeded(clone(wrap(Cox() if self.base is None else self.base), safe=False), self.seed)
-        return base.set_params(tau=self.tau) if "tau" in base.get_params() else base
+        return fresh(wrap(Cox() if self.base is None else self.base), self.tau, self.seed)
 
     def _new_censoring(self, X: np.ndarray, y: Outcome) -> Any:
         """A fitted model of the censoring times; curves of 1 where nobody is censored."""
