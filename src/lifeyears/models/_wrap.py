@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
 from ..curves import SurvivalCurves, checked_grid, row_blocks
-from ..outcome import Outcome, as_outcome
+from ..outcome import as_outcome
 from ._adapters import Adapter, adapter_for
 from ._base import SurvivalModel, thinned
 
@@ -132,9 +132,6 @@ class WrappedModel(SurvivalModel):
             return own
         grid = self._adapter().grid(model)
         return None if grid is None else float(grid[-1])
-
-    def _fit(self, X: np.ndarray, y: Outcome, sample_weight: np.ndarray | None) -> None:
-        raise TypeError("a wrapped model is fitted by its own library")
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_") or self._adapter().is_fitted(self.model)
