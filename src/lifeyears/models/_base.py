@@ -26,6 +26,7 @@ class SurvivalModel(BaseEstimator):
     """
 
     interpolation: Literal["step", "linear"] = "step"
+    by_row = True  # a row's curve depends on that row alone, so that some rows can be asked about without the others
     tau: float | None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:

@@ -111,6 +111,11 @@ class WrappedModel(SurvivalModel):
         parts = [adapter.curves(model, _take(X, rows), reached) for rows in row_blocks(_rows(X), len(grid))]
         return SurvivalCurves(times, np.concatenate([part.survival for part in parts]), parts[0].interpolation)
 
+    @property
+    def by_row(self) -> bool:  # type: ignore[override]
+        """As of a model of ours; else it is not known: a function may tell rows by their places, a Pipeline see all."""
+        return isinstance(self.model, SurvivalModel) and self.model.by_row
+
     def _adapter(self) -> Adapter:
         return adapter_for(self.model)
 

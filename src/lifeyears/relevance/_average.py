@@ -45,8 +45,8 @@ class Ensemble(RelevanceEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimators_") or all(each.__sklearn_is_fitted__() for each in self.estimators)
 
-    def _nuisances(self) -> dict[str, Any]:
-        return {}
+    def _parts(self) -> list[RelevanceEstimator]:
+        return [part for each in self.estimators for part in each._parts()]
 
 
 def averaged(relevances: Sequence[Relevance]) -> Relevance:
