@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -58,7 +58,7 @@ class AdministrativeCensoring(SurvivalModel):
         self.tolerance = tolerance
         self.tau = tau
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the dropout model; y is the outcome with events and censorings swapped, ``y.censoring()``."""
         y = as_outcome(y)
         entry, rest = self._parted(X)

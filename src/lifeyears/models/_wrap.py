@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -62,7 +62,7 @@ class WrappedModel(SurvivalModel):
         self.model = model
         self.tau = tau
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit a copy of the model to X and y, in the form its library takes."""
         if y is None:
             raise ValueError(f"{type(self.model).__name__} requires y to be passed, but the target y is None")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -31,7 +31,7 @@ class Ensemble(RelevanceEstimator):
     def __init__(self, estimators: Sequence[RelevanceEstimator]) -> None:
         self.estimators = estimators
 
-    def fit(self, X: Any, y: Any) -> Any:
+    def fit(self, X: Any, y: Any) -> Self:
         """Fit a copy of each."""
         self.estimators_ = [clone(each).fit(X, y) for each in self.estimators]
         return self

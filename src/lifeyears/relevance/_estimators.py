@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -48,7 +48,7 @@ class RelevanceEstimator(BaseEstimator):
     tau: float | None
     tail: str | None
 
-    def fit(self, X: Any, y: Any) -> Any:
+    def fit(self, X: Any, y: Any) -> Self:
         """Fit the nuisance models to (X, y), copies of what was given."""
         y = as_outcome(y)
         for role, model in self._nuisances().items():
