@@ -85,6 +85,18 @@ class SurvivalCurves:
         shown.index.name = "row"
         return f"<p>{self!r}</p>{html_table(shown)}"
 
+    def for_rows(self, n: int, of: str = "survival") -> SurvivalCurves:
+        """Curves of n rows: these, if there is one each, or the only one shown for all (without copying it).
+
+        `of` tells in the error what curves they are.
+        """
+        if len(self) == n:
+            return self
+        if len(self) != 1:
+            raise ValueError(f"there are {len(self)} {of} curves for {n} rows; give one each, or one for all")
+        shared = np.broadcast_to(self.survival, (n, len(self.times)))
+        return SurvivalCurves.trusted(self.times, shared, self.interpolation)
+
     def at(self, t: Any, left: bool = False) -> np.ndarray:
         """S(t|x) of every subject at common times: (n,) for one time, (n, q) for q of them.
 

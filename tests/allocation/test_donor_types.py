@@ -232,6 +232,28 @@ def test_the_default_on_the_simulated_registry_and_its_population():
     assert DonorTypeRanker().fit(d.X, d.y).tau_ == d.y.time.max()
 
 
+class Moody(BaseEstimator):
+    """Says what it is seeded to say."""
+
+    def __init__(self, random_state=None):
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        self.years_ = np.random.default_rng(self.random_state).random()
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.years_)
+
+
+def test_the_seed_reaches_every_part_of_a_pipeline():
+    table, y, _, _ = transplants(200, 0)
+    f = DonorTypeRanker(make_pipeline(StandardScaler(), Moody()), n_types=2, prior=100, tau=TAU, random_state=0)
+    first, second = (clone(f).fit(table, y).predict(table) for _ in range(2))
+    assert np.array_equal(first, second)
+    assert not np.array_equal(first, clone(f).set_params(random_state=1).fit(table, y).predict(table))
+
+
 def test_the_same_seed_gives_the_same_scores_and_settings_stay():
     table, y, _, _ = transplants(500, 0)
     f = DonorTypeRanker(ly.BootstrappedRanker(preset="paper", n_estimators=5), n_types=3, folds=2, random_state=4)

@@ -1,12 +1,14 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import lifeyears as ly
 from lifeyears.allocation import DonorTypeRanker, Greedy, LifeYearsGained
-from lifeyears.models import Cox, KaplanMeier, WeibullAFT
+from lifeyears.models import Cox, KaplanMeier, WeibullAFT, wrap
 
 TAU = 10.0
 
@@ -49,6 +51,34 @@ def test_horizons_are_one_and_the_gain_is_by_hand():
     f = LifeYearsGained(KaplanMeier(), KaplanMeier(), tau=6)
     f.fit(table, ([1, 1], [4.0, 10.0]), table, ([1, 1], [1.0, 9.0]))
     assert f.predict(table) == pytest.approx([5.0 - 3.5] * 2)
+
+
+class Moody(BaseEstimator):
+    """Says what it is seeded to say."""
+
+    def __init__(self, random_state=None):
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        self.years_ = np.random.default_rng(self.random_state).random()
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.years_)
+
+
+def test_the_seed_reaches_every_part_of_a_pipeline():
+    table, after, waiting, _ = world(100, 0)
+    f = LifeYearsGained(make_pipeline(StandardScaler(), Moody()), KaplanMeier(), tau=TAU, random_state=0)
+    first, second = (clone(f).fit(table, after, table, waiting).predict(table) for _ in range(2))
+    assert np.array_equal(first, second)
+
+
+def test_a_fitted_model_without_a_horizon_is_asked_for_one():
+    table, _, waiting, _ = world(100, 0)
+    known = wrap(lambda X: (np.array([1.0, 2.0]), np.tile([0.5, 0.0], (len(X), 1))))
+    with pytest.raises(ValueError, match="give tau: the fitted model does not tell its horizon"):
+        LifeYearsGained(known).fit(X_waitlist=table, y_waitlist=waiting)
 
 
 def test_fitted_models_are_used_as_they_are_at_the_horizon_asked_for():

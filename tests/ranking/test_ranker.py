@@ -90,11 +90,6 @@ def conditional_mean(times, survival, a, tau):
     return a + sum((knots[i + 1] - knots[i]) * at(knots[i]) for i in range(len(knots) - 1)) / at(a)
 
 
-def dead_before_censoring(X):
-    """A base model that says everybody is dead at 2."""
-    return np.array([1.0, 2.0]), np.tile([0.5, 0.0], (len(X), 1))
-
-
 def test_fallback_is_literal_in_paper_and_never_below_the_time_lived_in_default():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 2)), ly.Outcome(rng.uniform(0.1, 5, 200), rng.random(200) < 0.6)

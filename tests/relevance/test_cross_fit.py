@@ -191,6 +191,15 @@ def test_ensemble_is_the_mean():
         averaged([])
 
 
+def test_known_curves_are_cut_to_the_fold_in_averages_of_averages_too():
+    X, y = cohort(120)
+    known = ExpectedYears(Cox().fit(X, y).predict_curves(X), tau=8)
+    fitted = ExpectedYears(KaplanMeier(), tau=8)
+    mean = (known.estimate(X, y).values + cross_fit(fitted, X, y).values) / 2
+    for both in (Ensemble([known, fitted]), Ensemble([Ensemble([known]), fitted])):
+        assert cross_fit(both, X, y).values == pytest.approx(mean)
+
+
 def test_estimators_clone_and_take_frames_and_wrapped_models():
     X, y = cohort(120)
     frame = pd.DataFrame(X, columns=list("abc"))

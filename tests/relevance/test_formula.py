@@ -5,13 +5,14 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import ndcg_score as sklearn_ndcg
 from sklearn.pipeline import make_pipeline
 
 import lifeyears as ly
 from conftest import cohort
 from lifeyears.curves import product_limit
-from lifeyears.models import Cox, KaplanMeier, WeibullAFT
+from lifeyears.models import AdministrativeCensoring, Cox, KaplanMeier, WeibullAFT
 from lifeyears.relevance import IPCW, DoublyRobust, ExpectedYears
 
 TIMES = np.array([1.0, 2.0, 4.0, 7.0])
@@ -272,7 +273,10 @@ def test_expected_years_ask_the_model_for_the_censored_only():
     assert ExpectedYears(watched, tau=3.0).estimate(X, seen).values == pytest.approx(np.minimum(y.time, 3.0))
 
 
-@pytest.mark.parametrize("censoring", [KaplanMeier(), Cox(), WeibullAFT()])
+@pytest.mark.parametrize(
+    "censoring",
+    [KaplanMeier(), Cox(), WeibullAFT(), AdministrativeCensoring(Cox(), entry=0), ly.models.wrap(Cox(), tau=2.0)],
+)
 @pytest.mark.parametrize("as_table", [False, True])
 def test_rows_are_estimated_block_by_block(monkeypatch, censoring, as_table):
     X, y = cohort(200)
@@ -301,6 +305,38 @@ def test_rows_are_estimated_block_by_block(monkeypatch, censoring, as_table):
     with pytest.warns(UserWarning, match="of the rows have less than a chance") as told:
         IPCW(KaplanMeier(), tau=3.0, floor=0.99).fit(X, y).estimate(X, y)
     assert len(told) == 1
+
+
+def test_a_model_around_another_is_asked_row_by_row_if_that_one_can_be(monkeypatch):
+    def function(X):
+        return np.array([1.0]), np.full((len(X), 1), 0.5)
+
+    wrap = ly.models.wrap
+    assert all(model.by_row for model in (Cox(), wrap(Cox(), tau=2.0), AdministrativeCensoring()))
+    assert AdministrativeCensoring(wrap(Cox(), tau=2.0)).by_row
+    for model in (function, make_pipeline(ly.data.TablePreprocessor(), Cox())):
+        assert not wrap(model).by_row
+        assert not wrap(wrap(model), tau=2.0).by_row
+        assert not AdministrativeCensoring(model).by_row
+    monkeypatch.setattr("lifeyears.curves.BLOCK_BYTES", 8 * 4 * 512 * 7)  # seven rows
+    X, y = cohort(60)
+    asked, ask = [], AdministrativeCensoring.predict_curves
+    monkeypatch.setattr(
+        AdministrativeCensoring, "predict_curves", lambda self, X, *times: asked.append(len(X)) or ask(self, X, *times)
+    )
+    for dropout, expected in ((None, [7] * 8 + [4]), (function, [60])):
+        asked.clear()
+        IPCW(AdministrativeCensoring(dropout, entry=0), tau=3.0, on_violation="clip").fit(X, y).estimate(X, y)
+        assert asked == expected
+
+
+def test_a_wrong_table_is_refused_though_nobody_is_censored():
+    X, y = cohort(60)
+    dead = ly.Outcome(y.time, np.ones(60, dtype=bool))
+    with pytest.raises(ValueError, match="expecting 3 features"):
+        ExpectedYears(Cox(), tau=3.0).fit(X, y).estimate(X[:, :2], dead)
+    with pytest.raises(NotFittedError):
+        ExpectedYears(Cox(), tau=3.0).estimate(X, dead)
 
 
 def test_functions_and_pipelines_are_asked_for_all_rows_at_once(monkeypatch):

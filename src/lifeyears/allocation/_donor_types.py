@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -132,7 +132,7 @@ class DonorTypeRanker(BaseEstimator):
         self.tau = tau
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> DonorTypeRanker:
+    def fit(self, X: Any, y: Any) -> Self:
         """Find the types and fit the predictors.
 
         Parameters

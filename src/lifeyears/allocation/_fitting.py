@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from sklearn.base import clone
 
 from ..data._frames import as_pandas
 from ..models import wrap
-from ..models._base import is_number
+from ..models._base import horizon_of
 from ..outcome import Outcome, as_outcome
+from ..ranking import _rows as rows
 
 
 def fresh(ranker: Any, tau: float, seed: int) -> Any:
@@ -20,24 +19,15 @@ def fresh(ranker: Any, tau: float, seed: int) -> Any:
 
     One thread, for there are many small fits. Another library's model is wrapped.
     """
-    ranker = clone(_accepted(ranker), safe=False)
-    settings = ranker.get_params() if hasattr(ranker, "get_params") else {}
-    chosen: dict[str, Any] = {"tau": tau} if "tau" in settings else {}
-    for name, value in (("random_state", seed), ("n_jobs", 1)):
-        if settings.get(name, value) is None:
-            chosen[name] = value
-    return ranker.set_params(**chosen) if chosen else ranker
+    ranker = rows.fresh(_accepted(ranker), tau, seed)
+    unset = rows.params_of(ranker).get("n_jobs", 1) is None
+    return ranker.set_params(n_jobs=1) if unset else ranker
 
 
 def horizon(tau: Any, ranker: Any, y: Outcome | None) -> float:
     """The horizon asked for; else the ranker's; else the largest training time (no y: the ranker is fitted)."""
-    if tau is None:
-        tau = getattr(ranker, "tau", None) if y is not None else getattr(ranker, "tau_", None)
-    if tau is None and y is not None:
-        tau = float(y.time.max())
-    if not is_number(tau) or not 0 < tau < np.inf:
-        raise ValueError(f"tau must be a positive, finite time; got {tau!r}")
-    return float(tau)
+    own = getattr(ranker, "tau" if y is not None else "tau_", None)
+    return horizon_of(own if tau is None else tau, y)
 
 
 def checked_pairs(X: Any, y: Any, who: str) -> tuple[pd.DataFrame, Outcome]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -73,7 +73,7 @@ class LifeYearsGained(BaseEstimator):
         self.tau = tau
         self.random_state = random_state
 
-    def fit(self, X: Any = None, y: Any = None, X_waitlist: Any = None, y_waitlist: Any = None) -> LifeYearsGained:
+    def fit(self, X: Any = None, y: Any = None, X_waitlist: Any = None, y_waitlist: Any = None) -> Self:
         """Fit both models.
 
         Parameters

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..data._registry_pairs import generator
 from ..metrics._checks import checked_values
 from ..metrics._gain import discounts, tie_averaged
 
@@ -175,14 +176,6 @@ def checked_k(k: Any) -> int:
     if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)) or k < 1:
         raise ValueError(f"k must be a whole number from 1 on; got {k!r}")
     return int(k)
-
-
-def generator(random_state: Any) -> np.random.Generator:
-    """A random generator from a seed, or an error that says what a seed is."""
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError):
-        raise ValueError(f"random_state must be a whole number from 0 on, or None; got {random_state!r}") from None
 
 
 def drawn(chances: np.ndarray, rng: np.random.Generator) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -58,7 +58,7 @@ class AdministrativeCensoring(SurvivalModel):
         self.tolerance = tolerance
         self.tau = tau
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the dropout model; y is the outcome with events and censorings swapped, ``y.censoring()``."""
         y = as_outcome(y)
         entry, rest = self._parted(X)
@@ -102,6 +102,11 @@ class AdministrativeCensoring(SurvivalModel):
         dropout = self.dropout_.predict_curves(rest, times).survival
         return SurvivalCurves(times, dropout * within)
 
+    @property
+    def by_row(self) -> bool:  # type: ignore[override]
+        """As of the dropout model."""
+        return self.dropout is None or wrap(self.dropout).by_row
+
     def _parted(self, X: Any) -> tuple[np.ndarray, Any]:
         """The entry times, and the table for the dropout model."""
         if isinstance(self.entry, str):
@@ -124,7 +129,8 @@ class AdministrativeCensoring(SurvivalModel):
         if not rest.shape[1]:  # a dropout model without features still wants a table
             rest = np.zeros((len(entry), 1))
         if not np.isfinite(entry).all():
-            raise ValueError(f"the time of entry is missing in row {int(np.flatnonzero(~np.isfinite(entry))[0])}")
+            row = int(np.flatnonzero(~np.isfinite(entry))[0])
+            raise ValueError(f"the time of entry is missing in row {row} of the {len(entry)} given")
         return entry, rest
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -26,9 +26,10 @@ class SurvivalModel(BaseEstimator):
     """
 
     interpolation: Literal["step", "linear"] = "step"
+    by_row = True  # a row's curve depends on that row alone, so that some rows can be asked about without the others
     tau: float | None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -153,9 +154,13 @@ class SurvivalModel(BaseEstimator):
         return tags
 
 
-def horizon_of(tau: Any, y: Outcome) -> float:
+def horizon_of(tau: Any, y: Outcome | None) -> float:
     """The horizon: as given, or the largest time seen."""
     if tau is None:
+        if y is None:
+            raise ValueError(
+                "give tau: the fitted model does not tell its horizon, and there are no times to take it from"
+            )
         if not y.time.max() > 0:
             raise ValueError("all times are 0: there is no life to predict")
         return float(y.time.max())

@@ -101,9 +101,7 @@ class Cox(ProportionalHazards):
         self.n_iter_ = found.n_iter
         self._check_convergence(found)
         eta = Z @ found.parameters
-        with np.errstate(under="ignore", over="ignore"):
-            hazard = sets.breslow_hazard(sets.weight * np.exp(eta - eta.max())) * np.exp(-eta.max())
-        self._keep_baseline(Baseline(sets.times, hazard), eta)
+        self._keep_baseline(Baseline.breslow(sets, eta), eta)
 
     def _of_a_sample(self, Z: np.ndarray, y: Outcome, weight: np.ndarray, penalty: np.ndarray) -> Maximum | None:
         """For a large table the fit of every k-th row (by time, so that events are alike), each standing for k."""

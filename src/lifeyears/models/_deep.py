@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -40,7 +40,7 @@ class DeepModel(SurvivalModel):
     random_state: Any
     verbose: bool
 
-    def fit(self, X: Any, y: Any) -> Any:  # type: ignore[override]  # a batch has no weights
+    def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]  # a batch has no weights
         """Train the network.
 
         Parameters

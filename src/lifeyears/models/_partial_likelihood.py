@@ -80,7 +80,7 @@ class PartialLikelihood:
         self._event_sum = (sets.weight * sets.event) @ Z
 
     def value(self, beta: np.ndarray) -> float:
-        """The penalised log partial likelihood; the risks are kept for `derivatives`."""
+        """The penalised log partial likelihood; the risks are kept for `gradient` and `curvature`."""
         sets = self.sets
         eta = self.Z @ beta
         shift = eta.max()

@@ -11,6 +11,7 @@ from .._kernels import each_row_times
 from ..curves import row_blocks
 from ._base import SurvivalModel, thinned
 from ._exponential import exp_minus_outer
+from ._partial_likelihood import RiskSets
 
 LARGEST_EXPONENT = 500.0  # e^η beyond this is the same curve, and would overflow
 TABLE_SIZE = 512
@@ -27,6 +28,13 @@ class Baseline:
     def __post_init__(self) -> None:
         if np.shape(self.times) != np.shape(self.hazard):  # compiled loops do not check
             raise ValueError(f"{len(self.times)} times of a baseline hazard and {len(self.hazard)} values")
+
+    @classmethod
+    def breslow(cls, sets: RiskSets, eta: np.ndarray) -> Baseline:
+        """Breslow's: Σ d/Σ w·e^η over those at risk, for η of the sorted rows, shifted so that nothing overflows."""
+        with np.errstate(under="ignore", over="ignore"):
+            hazard = sets.breslow_hazard(sets.weight * np.exp(eta - eta.max())) * np.exp(-eta.max())
+        return cls(sets.times, hazard)
 
     def survival(self, eta: np.ndarray, times: np.ndarray) -> np.ndarray:
         """S(t|η) = exp(−H₀(t)·e^η), (n, m)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
 from ..curves import SurvivalCurves, checked_grid, row_blocks
-from ..outcome import Outcome, as_outcome
+from ..outcome import as_outcome
 from ._adapters import Adapter, adapter_for
 from ._base import SurvivalModel, thinned
 
@@ -62,7 +62,7 @@ class WrappedModel(SurvivalModel):
         self.model = model
         self.tau = tau
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit a copy of the model to X and y, in the form its library takes."""
         if y is None:
             raise ValueError(f"{type(self.model).__name__} requires y to be passed, but the target y is None")
@@ -111,6 +111,11 @@ class WrappedModel(SurvivalModel):
         parts = [adapter.curves(model, _take(X, rows), reached) for rows in row_blocks(_rows(X), len(grid))]
         return SurvivalCurves(times, np.concatenate([part.survival for part in parts]), parts[0].interpolation)
 
+    @property
+    def by_row(self) -> bool:  # type: ignore[override]
+        """As of a model of ours; else it is not known: a function may tell rows by their places, a Pipeline see all."""
+        return isinstance(self.model, SurvivalModel) and self.model.by_row
+
     def _adapter(self) -> Adapter:
         return adapter_for(self.model)
 
@@ -132,9 +137,6 @@ class WrappedModel(SurvivalModel):
             return own
         grid = self._adapter().grid(model)
         return None if grid is None else float(grid[-1])
-
-    def _fit(self, X: np.ndarray, y: Outcome, sample_weight: np.ndarray | None) -> None:
-        raise TypeError("a wrapped model is fitted by its own library")
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_") or self._adapter().is_fitted(self.model)

@@ -90,9 +90,9 @@ def fit_on_dask(
         verbose=False,
     )
     with one_thread():
-        base = fitting._new_base().fit(matrix, outcome)
-        weigher = fitting._new_censoring(matrix, outcome) if settings.label == "dr" else None
-        labels = fitting._labelled(base, weigher, matrix, outcome)
+        base = fitting.new_base().fit(matrix, outcome)
+        weigher = fitting.new_censoring(matrix, outcome) if settings.label == "dr" else None
+        labels = fitting.labelled(base, weigher, matrix, outcome)
     # all that a worker needs is in these, sent to each once
     kit = client.scatter((ranker.preprocessor_, fitting, base, weigher), broadcast=True)
     parts = [_labelled_part([_part(each, at) for each in dealt], _delayed(kit)) for at in range(many)]
@@ -106,15 +106,13 @@ def fit_on_dask(
     member = YearsTrees(booster, centre, rounds)
 
     where = np.flatnonzero(held_out)
-    scores, outcomes = member.predict(matrix[where]) if len(where) else np.empty(0), np.empty(0)
+    outcomes = np.empty(0)
     if len(where) >= FEWEST_TO_CALIBRATE:
         with one_thread():
-            judge = fitting._new_censoring(matrix, outcome)
-            outcomes = fitting._judged(base, judge, matrix[where], outcome[where]).values
-    years = fitting._half_by_half(scores, outcomes)
+            judge = fitting.new_censoring(matrix, outcome)
+            outcomes = fitting.judged(base, judge, matrix[where], outcome[where]).values
     fitting.notes.append(f"second stage on Dask: {sum(sizes):,} rows in {many} parts; first stage on {len(matrix):,}")
-    fit = fitting._fit(base, {"years": [member]}, {"years": 1.0}, 0.0, labels, scores, outcomes, where, years)
-    return ranker._keep(fit, matrix)
+    return ranker._keep(fitting.of_one_member(base, member, labels, matrix, where, outcomes), matrix)
 
 
 @dataclass(eq=False)
@@ -224,7 +222,7 @@ def labelled_part(pieces: list[tuple], kit: tuple) -> tuple[np.ndarray, np.ndarr
         return np.empty((0, 1)), np.empty(0)
     matrix = preprocessor.transform(table)
     with one_thread():
-        labels: PseudoLabels = fitting._labelled(base, weigher, matrix, outcome)
+        labels: PseudoLabels = fitting.labelled(base, weigher, matrix, outcome)
     return matrix, labels.values
 
 

@@ -57,7 +57,7 @@ def stages(rounds: int) -> np.ndarray:
 
 
 def grow_years(
-    table: Any, X: np.ndarray, new: np.ndarray, labels: np.ndarray, gains: np.ndarray, settings: Settings, seed: int
+    table: Any, new: np.ndarray, labels: np.ndarray, gains: np.ndarray, settings: Settings, seed: int
 ) -> Grown:
     """The paper's second stage on pseudo-labels, from their mean."""
     centre = float(labels.mean())
@@ -111,7 +111,7 @@ def grow_fold(
     table = training_table(matrix, settings, seed)
     grown: dict[str, Grown] = {}
     if "years" in settings.members:
-        grown["years"] = grow_years(table, matrix, new, labels[train], gains[train], settings, seed)
+        grown["years"] = grow_years(table, new, labels[train], gains[train], settings, seed)
     if y is not None and "hazard" in settings.members:
         edges = phase_edges(y[train], tau, max(1, settings.phases - 1))
         grown["hazard"] = grow_hazard(table, matrix, new, y[train], edges, settings, seed)

@@ -22,7 +22,7 @@ from ._labels import PseudoLabels, label_estimator, pseudo_labels
 from ._network import train_network
 from ._objective import HybridLoss, HybridObjective
 from ._report import RankerReport
-from ._rows import plain_folds, scattered, seeded, survival_folds, validation_split
+from ._rows import fresh, plain_folds, scattered, seeded, survival_folds, validation_split
 from ._settings import Settings
 from ._trees import YearsTrees, grow, training_table
 
@@ -47,6 +47,24 @@ class Fit:
     report: RankerReport
 
 
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Rows that members had not seen: the scores they gave, outcomes, and years by a map that saw neither.
+
+    Without outcomes nothing is calibrated.
+    """
+
+    rows: np.ndarray
+    scores: np.ndarray
+    outcomes: np.ndarray
+    years: np.ndarray
+
+    @classmethod
+    def nobody(cls) -> HeldOut:
+        """No rows."""
+        return cls(np.empty(0, int), np.empty(0), np.empty(0), np.empty(0))
+
+
 @dataclass(eq=False)
 class Fitting:
     """What a fit needs to know, and what it has to say (`notes`)."""
@@ -65,23 +83,19 @@ class Fitting:
 
     def on_outcomes(self, X: np.ndarray, y: Outcome) -> Fit:
         """Both stages."""
-        base = self._new_base().fit(X, y)
+        base = self.new_base().fit(X, y)
         if not self.settings.folds:
             labels = self._labels(X, y, base)
             member, held_out = self._one_member(X, labels.values, np.clip(labels.values, 0.0, self.tau), y.event)
             outcomes = np.empty(0)
             if len(held_out) >= FEWEST_TO_CALIBRATE:
                 key = "censoring", self.seed, id(self.censoring)  # kept beside it: an id stands for what lives
-                _, censoring = self._once(lambda: (self.censoring, self._new_censoring(X, y)), *key)
-                outcomes = self._judged(base, censoring, X[held_out], y[held_out]).values
-            scores = member.predict(X[held_out]) if len(held_out) else np.empty(0)
-            years = self._half_by_half(scores, outcomes)
-            return self._fit(base, {"years": [member]}, {"years": 1.0}, 0.0, labels, scores, outcomes, held_out, years)
+                _, censoring = self._once(lambda: (self.censoring, self.new_censoring(X, y)), *key)
+                outcomes = self.judged(base, censoring, X[held_out], y[held_out]).values
+            return self.of_one_member(base, member, labels, X, held_out, outcomes)
         if y.n_events < 2 * self.settings.folds:
             self.notes.append(f"{len(y)} rows with {y.n_events} events are too few to learn more than the base model")
-            nothing = np.empty(0)
-            labels = self._labels(X, y, base)
-            return self._fit(base, {}, {"base": 1.0}, 0.0, labels, nothing, nothing, np.empty(0, int), nothing)
+            return self._fit(base, {}, {"base": 1.0}, 0.0, self._labels(X, y, base), HeldOut.nobody())
         splits = survival_folds(y, self.settings.folds, self.seed)
         said, outcomes, labels = self._judge_base(X, y, base, splits)
         grown = self._grow(X, y, labels.values, np.clip(labels.values, 0.0, self.tau), splits)
@@ -103,10 +117,7 @@ class Fitting:
             grown = self._grow(X, None, relevance, gains, splits)
             return self._weighed(None, weigh(grown, splits, None, relevance), grown, relevance, relevance, splits)
         member, held_out = self._one_member(X, relevance, gains, np.ones(len(X), dtype=bool))
-        scores = member.predict(X[held_out]) if len(held_out) else np.empty(0)
-        return self._fit(
-            None, {"years": [member]}, {"years": 1.0}, 0.0, relevance, scores, relevance[held_out], held_out, scores
-        )
+        return self.of_one_member(None, member, relevance, X, held_out, relevance[held_out])
 
     # one member on all rows
 
@@ -135,6 +146,21 @@ class Fitting:
         rounds = booster.best_iteration or booster.current_iteration()
         return YearsTrees(booster, centre, rounds), held_out
 
+    def of_one_member(
+        self,
+        base: Any,
+        member: Any,
+        labels: PseudoLabels | np.ndarray,
+        X: np.ndarray,
+        rows: np.ndarray,
+        outcomes: np.ndarray,
+    ) -> Fit:
+        """The fit that is one member, judged on the rows of X held out, by their outcomes (none: too few rows)."""
+        scores = member.predict(X[rows]) if len(rows) else np.empty(0)
+        years = self._half_by_half(scores, outcomes) if isinstance(labels, PseudoLabels) else scores
+        held_out = HeldOut(rows, scores, outcomes, years)
+        return self._fit(base, {"years": [member]}, {"years": 1.0}, 0.0, labels, held_out)
+
     def _half_by_half(self, scores: np.ndarray, outcomes: np.ndarray) -> np.ndarray:
         """Years of held-out rows by a map fitted to the other half of them."""
         if len(outcomes) < FEWEST_TO_CALIBRATE:
@@ -153,11 +179,11 @@ class Fitting:
         said, outcomes = np.empty(len(y)), np.empty(len(y))
         parts = []
         for train, test in self._shown(splits, "base model"):
-            model, censoring = self._new_base().fit(X[train], y[train]), self._new_censoring(X[train], y[train])
+            model, censoring = self.new_base().fit(X[train], y[train]), self.new_censoring(X[train], y[train])
             said[test] = model.predict(X[test])
-            judged = self._judged(model, censoring, X[test], y[test])
+            judged = self.judged(model, censoring, X[test], y[test])
             outcomes[test] = judged.values
-            parts.append(judged if self.settings.label == "dr" else self._labelled(model, None, X[test], y[test]))
+            parts.append(judged if self.settings.label == "dr" else self.labelled(model, None, X[test], y[test]))
         if self.settings.cross_fit_base:
             return said, outcomes, joined(parts, splits)
         return said, outcomes, self._labels(X, y, base)
@@ -207,8 +233,8 @@ class Fitting:
         scores = weighing.held_out
         honest = isinstance(labels, PseudoLabels) and len(outcomes) >= FEWEST_TO_CALIBRATE
         years = honestly_calibrated(weighing, splits, outcomes, self.tau) if honest else scores
-        rows = np.arange(len(outcomes))
-        return self._fit(base, members, weights, weighing.intercept, labels, scores, outcomes, rows, years)
+        held_out = HeldOut(np.arange(len(outcomes)), scores, outcomes, years)
+        return self._fit(base, members, weights, weighing.intercept, labels, held_out)
 
     def _fit(
         self,
@@ -217,19 +243,17 @@ class Fitting:
         weights: dict[str, float],
         intercept: float,
         labels: PseudoLabels | np.ndarray,
-        scores: np.ndarray,
-        outcomes: np.ndarray,
-        rows: np.ndarray,
-        years: np.ndarray,
+        held_out: HeldOut,
     ) -> Fit:
-        """Calibrate on held-out rows (their scores, outcomes, and years by a map that saw neither), and report."""
+        """Calibrate on held-out rows, and report."""
+        rows, outcomes = held_out.rows, held_out.outcomes
         enough = len(outcomes) >= FEWEST_TO_CALIBRATE
         on_outcomes = isinstance(labels, PseudoLabels)
         values = labels.values if isinstance(labels, PseudoLabels) else labels
         if not on_outcomes:  # relevance has no horizon
             calibration = CalibrationMap.identity()
         elif enough:
-            calibration = CalibrationMap.fit(scores, outcomes, self.tau)
+            calibration = CalibrationMap.fit(held_out.scores, outcomes, self.tau)
         else:
             calibration = CalibrationMap.identity(self.tau)
             self.notes.append(f"not calibrated: {len(outcomes)} rows were held out, {FEWEST_TO_CALIBRATE} are needed")
@@ -253,7 +277,7 @@ class Fitting:
             intercept=intercept,
             calibration=calibration,
             labels=values,
-            held_out=scattered(years, rows, len(values)) if enough else None,
+            held_out=scattered(held_out.years, rows, len(values)) if enough else None,
             held_out_outcomes=scattered(outcomes, rows, len(values)) if enough else None,
             report=report,
         )
@@ -270,28 +294,28 @@ class Fitting:
         """Labels by the base model fitted to all rows, or (for one fit) cross-fitted."""
         weighted = self.settings.label == "dr"
         if not self.settings.cross_fit_base or self.settings.folds:
-            return self._labelled(base, self._new_censoring(X, y) if weighted else None, X, y)
+            return self.labelled(base, self.new_censoring(X, y) if weighted else None, X, y)
         splits = survival_folds(y, min(LABEL_FOLDS, len(y)), self.seed)
         parts = []
         for train, test in self._shown(splits, "labels"):
-            censoring = self._new_censoring(X[train], y[train]) if weighted else None
-            parts.append(self._labelled(self._new_base().fit(X[train], y[train]), censoring, X[test], y[test]))
+            censoring = self.new_censoring(X[train], y[train]) if weighted else None
+            parts.append(self.labelled(self.new_base().fit(X[train], y[train]), censoring, X[test], y[test]))
         return joined(parts, splits)
 
-    def _labelled(self, base: Any, censoring: Any, X: np.ndarray, y: Outcome) -> PseudoLabels:
+    def labelled(self, base: Any, censoring: Any, X: np.ndarray, y: Outcome) -> PseudoLabels:
         """Labels of the kind asked for, by fitted models."""
         estimate = label_estimator(self.settings.label, base, censoring, self.tau).estimate
         return pseudo_labels(estimate, X, y, self.tau, self.settings.label == "ey" and not self.literal)
 
-    def _judged(self, base: Any, censoring: Any, X: np.ndarray, y: Outcome) -> PseudoLabels:
+    def judged(self, base: Any, censoring: Any, X: np.ndarray, y: Outcome) -> PseudoLabels:
         """Doubly robust outcomes, by which members are chosen, weighed and calibrated."""
         return pseudo_labels(label_estimator("dr", base, censoring, self.tau).estimate, X, y, self.tau, False)
 
-    def _new_base(self) -> Any:
-        base = seeded(clone(wrap(Cox() if self.base is None else self.base), safe=False), self.seed)
-        return base.set_params(tau=self.tau) if "tau" in base.get_params() else base
+    def new_base(self) -> Any:
+        """A base model to fit."""
+        return fresh(wrap(Cox() if self.base is None else self.base), self.tau, self.seed)
 
-    def _new_censoring(self, X: np.ndarray, y: Outcome) -> Any:
+    def new_censoring(self, X: np.ndarray, y: Outcome) -> Any:
         """A fitted model of the censoring times; curves of 1 where nobody is censored."""
         if y.n_events == len(y):
             return SurvivalCurves.trusted(np.zeros(1), np.ones((1, 1)))

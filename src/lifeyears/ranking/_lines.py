@@ -154,11 +154,11 @@ class Seen:
 
     def stretch(self, terms: Terms, coef: np.ndarray) -> Stretch:
         """The hazard of the whole phase."""
-        log_hazard, hazard = np.zeros(1), np.empty(0)  # everybody lives through it
         if self.deadly:
             log_hazard = terms @ coef
-            hazard = self.sets.breslow_hazard(np.exp(log_hazard - log_hazard.max())) * np.exp(-log_hazard.max())
-        baseline = Baseline(self.sets.times, hazard)
+            baseline = Baseline.breslow(self.sets, log_hazard)
+        else:  # everybody lives through it
+            log_hazard, baseline = np.zeros(1), Baseline(np.empty(0), np.empty(0))
         return Stretch(baseline, baseline.life_table(log_hazard, self.length), self.length)
 
 

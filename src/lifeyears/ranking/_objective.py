@@ -28,8 +28,6 @@ class HybridObjective:
     gains : array, optional
         What stands in ``|ΔNDCG|`` in place of the labels, in their order (labels clipped to [0, τ]).
     threads : int
-    weights : array, optional
-        How many rows a row stands for; it multiplies the row's gradient and Hessian.
     precision : type
         Of the sums over pairs; float32 is five times faster, and enough.
     """
@@ -43,12 +41,11 @@ class HybridObjective:
         random_state: int | np.random.Generator = 0,
         gains: np.ndarray | None = None,
         threads: int = 1,
-        weights: np.ndarray | None = None,
         precision: type = np.float32,
     ) -> None:
         self.labels = np.asarray(labels, dtype=np.float64)
         self.gains: np.ndarray = (self.labels if gains is None else np.asarray(gains)).astype(precision)
-        self.alpha, self.margin, self.threads, self.weights = alpha, margin, threads, weights
+        self.alpha, self.margin, self.threads = alpha, margin, threads
         self.rng = np.random.default_rng(random_state)
         self.starts = group_starts(len(labels), group_size)
         sizes = np.diff(self.starts)
@@ -58,11 +55,7 @@ class HybridObjective:
 
     def __call__(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Gradient and Hessian at these scores, over freshly drawn groups."""
-        order = self.rng.permutation(len(scores))
-        gradient, hessian = self.grouped(scores, order)
-        if self.weights is not None:
-            gradient, hessian = gradient * self.weights, hessian * self.weights
-        return gradient, hessian
+        return self.grouped(scores, self.rng.permutation(len(scores)))
 
     def grouped(self, scores: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The same over given groups: the rows in `order`, cut at `starts`."""

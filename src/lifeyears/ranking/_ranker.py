@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -163,7 +163,7 @@ class BootstrappedRanker(BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> BootstrappedRanker:
+    def fit(self, X: Any, y: Any) -> Self:
         """Fit both stages.
 
         Parameters
@@ -180,7 +180,7 @@ class BootstrappedRanker(BaseEstimator):
         """
         return self._fit_sharing(X, y, {})
 
-    def _fit_sharing(self, X: Any, y: Any, shared: dict[tuple, Any]) -> BootstrappedRanker:
+    def _fit_sharing(self, X: Any, y: Any, shared: dict[tuple, Any]) -> Self:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         matrix = self._training_matrix(X, shared)
@@ -213,7 +213,7 @@ class BootstrappedRanker(BaseEstimator):
             fit = fitting.on_relevance(matrix, y) if given_relevance else fitting.on_outcomes(matrix, y)
         return self._keep(fit, matrix)
 
-    def _keep(self, fit: Fit, matrix: np.ndarray) -> BootstrappedRanker:
+    def _keep(self, fit: Fit, matrix: np.ndarray) -> Self:
         """Take over what was fitted."""
         self.base_, self.members_, self.weights_, self.intercept_ = fit.base, fit.members, fit.weights, fit.intercept
         self.calibration_map_, self.pseudo_labels_, self.report_ = fit.calibration, fit.labels, fit.report

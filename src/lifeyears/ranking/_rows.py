@@ -1,10 +1,11 @@
-"""Which rows train and which judge; what a y is; seeds for models without one."""
+"""Which rows train and which judge; what a y is; copies of models, with seeds where they have none."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from ..outcome import Outcome
@@ -22,10 +23,26 @@ def plain_folds(n: int, many: int, seed: int) -> Splits:
     return tuple(KFold(many, shuffle=True, random_state=seed).split(np.zeros(n)))
 
 
+def fresh(model: Any, tau: float, seed: int) -> Any:
+    """An unfitted copy with this horizon, if it takes one, and a seed wherever it has none."""
+    model = seeded(clone(model, safe=False), seed)
+    return model.set_params(tau=tau) if "tau" in params_of(model) else model
+
+
 def seeded(model: Any, seed: int) -> Any:
-    """The model with a seed wherever it has none: same seed, same result."""
-    open_ = [name for name, value in model.get_params().items() if name.endswith("random_state") and value is None]
+    """The model with a seed wherever it has none: same seed, same result.
+
+    One that takes a `random_state` seeds what it is made of by that; of others (a Pipeline) every part is given one.
+    """
+    given = params_of(model)
+    seeds = ["random_state"] if "random_state" in given else [name for name in given if name.endswith("random_state")]
+    open_ = [name for name in seeds if given[name] is None]
     return model.set_params(**dict.fromkeys(sorted(open_), seed)) if open_ else model
+
+
+def params_of(model: Any) -> dict[str, Any]:
+    """Its settings and those of its parts; none of what only fits and predicts."""
+    return model.get_params() if hasattr(model, "get_params") else {}
 
 
 def scattered(values: np.ndarray, rows: np.ndarray, n: int) -> np.ndarray:

@@ -119,9 +119,7 @@ class PartialLikelihoodObjective:
 
     def baseline(self, scores: np.ndarray) -> Baseline:
         """Breslow's cumulative hazard for these scores."""
-        eta = scores[self.sets.order]
-        hazard = self.sets.breslow_hazard(np.exp(eta - eta.max())) * np.exp(-eta.max())
-        return Baseline(self.sets.times, hazard)
+        return Baseline.breslow(self.sets, scores[self.sets.order])
 
 
 def training_table(X: np.ndarray, settings: Settings, seed: int) -> lightgbm.Dataset:

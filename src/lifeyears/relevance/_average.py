@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -31,7 +31,7 @@ class Ensemble(RelevanceEstimator):
     def __init__(self, estimators: Sequence[RelevanceEstimator]) -> None:
         self.estimators = estimators
 
-    def fit(self, X: Any, y: Any) -> Any:
+    def fit(self, X: Any, y: Any) -> Self:
         """Fit a copy of each."""
         self.estimators_ = [clone(each).fit(X, y) for each in self.estimators]
         return self
@@ -45,8 +45,8 @@ class Ensemble(RelevanceEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimators_") or all(each.__sklearn_is_fitted__() for each in self.estimators)
 
-    def _nuisances(self) -> dict[str, Any]:
-        return {}
+    def _parts(self) -> list[RelevanceEstimator]:
+        return [part for each in self.estimators for part in each._parts()]
 
 
 def averaged(relevances: Sequence[Relevance]) -> Relevance:

@@ -54,7 +54,8 @@ def cross_fit(
     from joblib import Parallel, delayed
 
     y = as_outcome(y)
-    if all(isinstance(given, SurvivalCurves) for given in _nuisances(estimator)):
+    nuisances = [given for part in estimator._parts() for given in part._nuisances().values()]
+    if all(isinstance(given, SurvivalCurves) for given in nuisances):
         raise ValueError("known curves need no cross-fitting: call estimate(X, y) with them")
     splits = draw_splits(y, cv, groups, random_state)
     parts = Parallel(n_jobs=n_jobs)(delayed(_one_fold)(estimator, X, y, train, test) for train, test in splits)
@@ -135,14 +136,8 @@ def _one_fold(estimator: Any, X: Any, y: Outcome, train: np.ndarray, test: np.nd
 
 def _for_rows(estimator: Any, rows: np.ndarray, n: int) -> Any:
     """The estimator with known curves (one row for each subject) cut to some rows."""
-    for each in getattr(estimator, "estimators", [estimator]):
-        for role, given in each._nuisances().items():
+    for part in estimator._parts():
+        for role, given in part._nuisances().items():
             if isinstance(given, SurvivalCurves) and len(given) == n:
-                each.set_params(**{role: given[rows]})
+                part.set_params(**{role: given[rows]})
     return estimator
-
-
-def _nuisances(estimator: Any) -> list:
-    if hasattr(estimator, "estimators"):
-        return [given for each in estimator.estimators for given in _nuisances(each)]
-    return list(estimator._nuisances().values())

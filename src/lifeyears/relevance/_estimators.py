@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from ..curves import SurvivalCurves, row_blocks
-from ..models import AdministrativeCensoring, Cox, KaplanMeier, wrap
+from ..models import Cox, KaplanMeier, wrap
 from ..models._base import MOST_GRID_POINTS, SurvivalModel
-from ..models._wrap import WrappedModel
 from ..outcome import Outcome, as_outcome
 from ._formula import worth
 from ._relevance import Diagnostics, Relevance
 
 OnViolation = Literal["warn", "raise", "clip"]
+Rows = slice | np.ndarray
+EVERYBODY = slice(None)
+DEFAULTS = {"survival": Cox, "censoring": KaplanMeier}
 TOLERATED_SHARE = 0.01
 
 
@@ -42,16 +44,16 @@ class RelevanceEstimator(BaseEstimator):
     """What EY, IPCW and DR share: nuisance models to fit, or known curves to use as they are."""
 
     name = ""
+    roles: tuple[str, ...] = ()  # of its nuisances
     tau: float | None
     tail: str | None
 
-    def fit(self, X: Any, y: Any) -> Any:
+    def fit(self, X: Any, y: Any) -> Self:
         """Fit the nuisance models to (X, y), copies of what was given."""
         y = as_outcome(y)
         for role, model in self._nuisances().items():
-            if isinstance(model, SurvivalCurves):
-                continue
-            setattr(self, f"{role}_model_", self._fitted(role, model, X, y))
+            if not isinstance(model, SurvivalCurves):
+                setattr(self, f"{role}_model_", self._fitted(role, model, X, y))
         self.longest_ = float(y.time.max())
         self.ends_early_ = (
             self.tau is not None and self.tau > self.longest_ and not y.event[y.time == self.longest_].all()
@@ -74,23 +76,17 @@ class RelevanceEstimator(BaseEstimator):
         if n != len(y):
             raise ValueError(f"X has {n} rows and y has {len(y)}: there must be one outcome for each row")
         self._check_policy()
-        everybody = slice(0, n)
-        if self.tau is None:
-            tau = self._horizon(y, self._curves("survival", X, everybody, n) if hasattr(self, "survival") else None)
-        else:
-            tau = float(self.tau)
+        sources = {role: self._source(role, n) for role in self.roles}
+        tau = self._horizon(X, y, sources.get("survival"))
         seen = y.restrict(tau)
-        used = [getattr(self, f"{role}_model_", given) for role, given in self._nuisances().items()]
-        named = any(hasattr(model, "feature_names_in_") for model in used)  # a model would tell at every call
-        cut = isinstance(X, np.ndarray) and all(map(plain, used)) and not named
-        blocks = list(row_blocks(n, 4 * MOST_GRID_POINTS)) if cut else [everybody]
-        parts = [
-            self._estimate(seen[rows], tau, {role: self._curves(role, X, rows, n) for role in self._nuisances()})
-            for rows in blocks
-        ]
+        values, parts = seen.time.copy(), []  # a seen life is worth its own time, if nobody has to be asked
+        for rows in self._blocks(X, seen, sources):
+            curves = {role: _curves_of(source, X, rows) for role, source in sources.items()}
+            parts.append(self._estimate(seen[rows], tau, curves))
+            values[rows] = parts[-1].values
         diagnostics = Diagnostics.joined([part.diagnostics for part in parts])
-        diagnostics = replace(diagnostics, share_out_of_reach=sum(part.out_of_reach for part in parts) / n)
-        found = Relevance(np.concatenate([part.values for part in parts]), tau, self.name, diagnostics)
+        out_of_reach = sum(part.out_of_reach for part in parts) / n
+        found = Relevance(values, tau, self.name, replace(diagnostics, n=n, share_out_of_reach=out_of_reach))
         self._complain(found, sum(part.small for part in parts), sum(part.never for part in parts))
         return found
 
@@ -103,14 +99,14 @@ class RelevanceEstimator(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "longest_") or all(ready(given) for given in self._nuisances().values())
 
+    def _parts(self) -> list[RelevanceEstimator]:
+        """The estimators it is made of: itself, unless it is an average."""
+        return [self]
+
     def _nuisances(self) -> dict[str, Any]:
         """Role → model or curves, with the defaults filled in."""
-        found: dict[str, Any] = {}
-        if hasattr(self, "survival"):
-            found["survival"] = Cox() if self.survival is None else self.survival
-        if hasattr(self, "censoring"):
-            found["censoring"] = KaplanMeier() if self.censoring is None else self.censoring
-        return found
+        given = {role: getattr(self, role) for role in self.roles}
+        return {role: DEFAULTS[role]() if model is None else model for role, model in given.items()}
 
     def _fitted(self, role: str, model: Any, X: Any, y: Outcome) -> Any:
         if role == "censoring":
@@ -119,45 +115,54 @@ class RelevanceEstimator(BaseEstimator):
             y = y.censoring()
         return clone(wrap(model), safe=False).fit(X, y)
 
-    def _curves(self, role: str, X: Any, rows: slice, n: int) -> SurvivalCurves:
-        """Curves of some of the n rows of X."""
-        given, many = self._nuisances()[role], rows.stop - rows.start
+    def _source(self, role: str, n: int) -> SurvivalCurves | SurvivalModel:
+        """Where the curves of n rows come from: known ones, or a fitted model to ask."""
+        given = self._nuisances()[role]
         if isinstance(given, SurvivalCurves):
-            if len(given) not in (1, n):
-                raise ValueError(f"there are {len(given)} {role} curves for {n} rows; give one each, or one for all")
-            if len(given) == n:
-                return given[rows]
-            shared = np.broadcast_to(given.survival, (many, len(given.times)))
-            return SurvivalCurves.trusted(given.times, shared, given.interpolation)
+            return given.for_rows(n, role)
         if hasattr(self, f"{role}_model_"):
-            model = getattr(self, f"{role}_model_")
-        elif ready(given):
-            model = wrap(given)
-        else:
-            raise NotFittedError(
-                f"this {type(self).__name__} is not fitted yet: call fit first, or give it fitted models or curves"
-            )
-        if model is None:
-            return SurvivalCurves.trusted(np.zeros(1), np.broadcast_to(1.0, (many, 1)))
-        return model.predict_curves(X if many == n else X[rows])
+            fitted = getattr(self, f"{role}_model_")
+            return SurvivalCurves.trusted(np.zeros(1), np.ones((1, 1))).for_rows(n) if fitted is None else fitted
+        if ready(given):
+            return wrap(given)
+        raise NotFittedError(
+            f"this {type(self).__name__} is not fitted yet: call fit first, or give it fitted models or curves"
+        )
 
-    def _horizon(self, y: Outcome, survival: SurvivalCurves | None) -> float:
+    def _horizon(self, X: Any, y: Outcome, survival: SurvivalCurves | SurvivalModel | None) -> float:
         if self.tau is not None:
             return float(self.tau)
         if self.tail not in (None, "drop"):
             raise ValueError(f'tail must be None or "drop"; got {self.tail!r}')
         longest = max(float(y.time.max()), getattr(self, "longest_", 0.0))
-        if survival is not None:
-            longest = max(longest, float(survival.times[-1]))
-        open_ended = (
-            not y.event[y.time == y.time.max()].all() if survival is None else survival.at(longest).max() > 1e-6
-        )
+        if survival is None:
+            open_ended = not y.event[y.time == y.time.max()].all()
+        else:
+            curves = _curves_of(survival, X, EVERYBODY)
+            longest = max(longest, float(curves.times[-1]))
+            open_ended = curves.at(longest).max() > 1e-6
         if open_ended and self.tail is None:
             raise ValueError(
                 "without a horizon the mean life needs all of it, and here some are left at the end. Give tau, or "
                 'state a tail rule: tail="drop" lets whoever is left die at the last time'
             )
         return longest
+
+    def _blocks(self, X: Any, seen: Outcome, sources: dict[str, Any]) -> list[Rows]:
+        """Which rows are asked for together: all, unless a row's curve depends on that row alone."""
+        models = [source for source in sources.values() if isinstance(source, SurvivalModel)]
+        if not all(model.by_row for model in models):
+            return [EVERYBODY]
+        rows = self._asked(seen) if models else EVERYBODY  # known curves are there already
+        named = any(hasattr(model, "feature_names_in_") for model in models)  # of a matrix it would tell at every call
+        if named or not isinstance(X, np.ndarray):
+            return [rows]
+        blocks = row_blocks(len(seen[rows]), 4 * MOST_GRID_POINTS)
+        return [rows[block] if isinstance(rows, np.ndarray) else block for block in blocks]
+
+    def _asked(self, seen: Outcome) -> Rows:
+        """The rows whose curves are needed."""
+        return EVERYBODY
 
     def _estimate(self, y: Outcome, tau: float, curves: dict[str, SurvivalCurves]) -> Part:
         survival, censoring = curves.get("survival"), curves.get("censoring")
@@ -188,7 +193,7 @@ class RelevanceEstimator(BaseEstimator):
         return len(censoring) if nobody else int((censoring.at(tau, left=True) < self.floor).sum())
 
     def _check_policy(self) -> None:
-        if not hasattr(self, "censoring"):
+        if "censoring" not in self.roles:
             return
         if self.on_violation not in ("warn", "raise", "clip"):
             raise ValueError(f'on_violation must be "warn", "raise" or "clip"; got {self.on_violation!r}')
@@ -197,7 +202,7 @@ class RelevanceEstimator(BaseEstimator):
 
     def _complain(self, found: Relevance, small: int, never: int) -> None:
         """Apply the stated policy where the horizon is out of reach."""
-        if not hasattr(self, "censoring") or self.on_violation == "clip":
+        if "censoring" not in self.roles or self.on_violation == "clip":
             return
         out_of_reach = found.diagnostics.share_out_of_reach
         message = (
@@ -238,28 +243,19 @@ class ExpectedYears(RelevanceEstimator):
     """
 
     name = "EY"
+    roles = ("survival",)
 
     def __init__(self, survival: Any = None, tau: float | None = None, tail: str | None = None) -> None:
         self.survival = survival
         self.tau = tau
         self.tail = tail
 
-    def estimate(self, X: Any, y: Any) -> Relevance:
-        """Relevance of each row of (X, y); the model is asked for the censored ones only.
-
-        Rows the model was fitted on are estimated too optimistically; `cross_fit` avoids that.
-        """
-        y = as_outcome(y)
-        asks = plain(self._nuisances()["survival"]) and not isinstance(self.survival, SurvivalCurves)
-        if self.tau is None or not asks or len(y) != _num_samples(X):
-            return super().estimate(X, y)
-        seen = y.restrict(self.tau)
-        asked = np.flatnonzero(~seen.event)
-        asked = asked if len(asked) else np.arange(1)
-        found = super().estimate(_safe_indexing(X, asked), y[asked])
-        values = seen.time.copy()
-        values[asked] = found.values
-        return replace(found, values=values, diagnostics=replace(found.diagnostics, n=len(y)))
+    def _asked(self, seen: Outcome) -> Rows:
+        """The censored; and one row if nobody is, for a wrong table is to be refused all the same."""
+        if self.tau is None:  # all were asked for the horizon: the same again
+            return EVERYBODY
+        censored = np.flatnonzero(~seen.event)
+        return censored if len(censored) else np.arange(len(seen))[:1]
 
 
 class IPCW(RelevanceEstimator):
@@ -284,6 +280,7 @@ class IPCW(RelevanceEstimator):
     """
 
     name = "IPCW"
+    roles = ("censoring",)
 
     def __init__(
         self,
@@ -315,6 +312,7 @@ class DoublyRobust(RelevanceEstimator):
     """
 
     name = "DR"
+    roles = ("survival", "censoring")
 
     def __init__(
         self,
@@ -333,10 +331,11 @@ class DoublyRobust(RelevanceEstimator):
         self.floor = floor
 
 
-def plain(given: Any) -> bool:
-    """Whether it can be asked for some rows: a function may know them by their places, a Pipeline look at all."""
-    ours = isinstance(given, SurvivalModel) and not isinstance(given, (WrappedModel, AdministrativeCensoring))
-    return ours or given is None or isinstance(given, SurvivalCurves)
+def _curves_of(source: SurvivalCurves | SurvivalModel, X: Any, rows: Rows) -> SurvivalCurves:
+    """Curves of some rows of X."""
+    if isinstance(source, SurvivalCurves):
+        return source[rows]
+    return source.predict_curves(X if rows is EVERYBODY else _safe_indexing(X, rows))
 
 
 def _of_weights(reached: np.ndarray, floor: float) -> dict[str, Any]:

@@ -178,12 +178,7 @@ def check_positivity(
 
 def _curves(model: Any, X: Any, y: Outcome, times: np.ndarray) -> SurvivalCurves:
     if isinstance(model, SurvivalCurves):
-        if len(model) not in (1, len(y)):
-            raise ValueError(
-                f"there are {len(model)} censoring curves for {len(y)} rows; give one each, or one for all"
-            )
-        shared = np.broadcast_to(model.survival, (len(y), len(model.times)))
-        return SurvivalCurves.trusted(model.times, shared, model.interpolation)
+        return model.for_rows(len(y), "censoring")
     model = wrap(model)
     if not ready(model):
         if y.n_events == len(y):  # nobody is censored
