@@ -42,9 +42,9 @@ def test_every_help_has_an_example(capsys, command):
         (("demo", "--rows", "5"), "--rows"),
         (("datasets", "suport2"), "support2"),
         (("datasets", "support2", "--against-paper"), "lifeyears datasets registry --against-paper"),
-        (("datasets", "registry", "--against-paper", "--models", "KM,Cocks"), "no model Cocks"),
-        (("datasets", "registry", "--against-paper", "--models", ""), "--models names no model; there are KM, Cox"),
-        (("datasets", "registry", "--against-paper", "--models", " , "), "--models names no model"),
+        (("datasets", "registry", "--against-paper", "--models", "KM,Cocks"), "--models knows KM, Cox"),
+        (("datasets", "registry", "--against-paper", "--models", ""), "DeepHit; got nothing"),
+        (("datasets", "registry", "--against-paper", "--models", " , "), "DeepHit; got nothing"),
         (("datasets", "registry", "--models", "Cox"), "lifeyears datasets registry --against-paper --models"),
         (("datasets", "support2", "--rows", "500"), "--rows would change nothing here"),
         (("datasets", "support2", "--seed", "0"), "lifeyears datasets registry --seed"),
@@ -224,8 +224,10 @@ def test_reproduce_small_and_dry(capsys, tmp_path):
 
 
 def test_registry_beside_the_paper(capsys):
-    code, out, _ = out_of(capsys, "datasets", "registry", "--against-paper", "--models", "KM", "--rows", "1500")
+    wanted = ["datasets", "registry", "--against-paper", "--models", "km,KM", "--rows", "1500"]  # a name in any case
+    code, out, _ = out_of(capsys, *wanted)
     assert code == 0
+    assert sum(line.split()[:1] == ["KM"] for line in out.splitlines()) == 2  # on events only, on the full cohort
     for words in ("UNOS", "share censored, %", "2011–13", "AUC at 15 years"):
         assert words in out
 
