@@ -19,6 +19,7 @@ from ..data import Population, simulate_registry
 from ..data._registry_population import CANDIDATE_KEY, DONOR_KEY, DONOR_PLACE
 from ..matching import MatchModel, RowError, fit_model
 from ..matching._schema import QUANTILES, Column
+from ..report import read_summary
 from ._errors import ApiError
 
 CANDIDATES, DONORS = 200, 6
@@ -65,7 +66,7 @@ def sample_run(progress: Callable[[str], object] = lambda message: None) -> dict
     path = cache_folder() / f"sample-{__version__}" / "run"
     try:
         if (path / "summary.json").is_file():
-            return read_summary(path)
+            return read_summary(path).content
         progress("making the sample run (once; simulated patients)")
     except (ValueError, OSError):
         progress("making the sample run again: what was kept of it cannot be read")
@@ -93,21 +94,7 @@ def _made_run(path: Path) -> dict[str, Any]:
         waitlist=RUN_ROWS // 40,
         tau=HORIZON,
     )
-    return read_summary(path)
-
-
-def read_summary(folder: Path) -> dict[str, Any]:
-    """What Compare shows of a run's folder."""
-    path = folder / "summary.json"
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ValueError(f"{folder} holds no finished run (no summary.json): lifeyears status {folder}") from None
-    except ValueError as error:
-        raise ValueError(f"{path} cannot be read: {error}") from None
-    if not isinstance(found, dict) or found.get("schema") not in (1, 2) or "years" not in found.get("tables", {}):
-        raise ValueError(f"{path} is no run of `lifeyears compare` or `reproduce` that this version can show")
-    return found
+    return read_summary(path).content
 
 
 class Sample:

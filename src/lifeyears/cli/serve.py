@@ -34,13 +34,14 @@ def command(
         from ..app import serve
     except ImportError:
         raise ImportError("the service needs FastAPI and uvicorn: pip install 'lifeyears[app]'") from None
-    from ..app._sample import read_summary, sample_models, sample_run
+    from ..app._sample import sample_models, sample_run
+    from ..report import read_summary
 
     def say(message: str) -> None:
         print(message, flush=True)
 
     models = _loaded(model) if model else sample_models(say)
-    summary = read_summary(run) if run is not None else None if model else sample_run(say)
+    summary = read_summary(run).content if run is not None else None if model else sample_run(say)
     serve(models, summary, host, port, token, tuple(allow_host or ()), verbose, say)
 
 
