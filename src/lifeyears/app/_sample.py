@@ -16,7 +16,6 @@ import pandas as pd
 
 from .._version import __version__
 from ..data import Population, simulate_registry
-from ..data._registry_population import CANDIDATE_KEY, DONOR_KEY, DONOR_PLACE
 from ..matching import MatchModel, RowError, fit_model
 from ..matching._schema import QUANTILES, Column
 from ..report import read_summary
@@ -49,10 +48,9 @@ def sample_models(progress: Callable[[str], object] = lambda message: None) -> d
             progress(f"making the sample model {name!r} (once; simulated patients)")
         data = replace(simulate_registry(SAMPLE_ROWS, random_state=0), horizon=HORIZON)
         title = "Sample ranker over Cox" if name == "ranker" else "Sample Cox"
-        model = fit_model(data, preset=preset, name=title, n_jobs=1, progress=progress)
-        made[name] = model.__class__(model.ranker, model.card)
+        made[name] = fit_model(data, preset=preset, name=title, n_jobs=1, progress=progress)
         try:
-            model.save(path, overwrite=path.exists())
+            made[name].save(path, overwrite=path.exists())
         except OSError as error:  # nowhere to keep it: it is made again next time
             progress(f"it cannot be kept: {error.strerror}")
     return made
@@ -166,14 +164,12 @@ class Sample:
             ) from None
         if not self.simulated:
             return row, table
-        keys = [name for name in self.donors.columns if name in (CANDIDATE_KEY, DONOR_KEY, *DONOR_PLACE)]
         rest = self.donors.iloc[[number]].reset_index(drop=True)
         for name in known:
             rest[name] = table[name] if table[name].dtype.kind == "f" else table[name].astype(object)
         for name in ("donor_age", "donor_height_cm", "donor_weight_kg", "donor_sex", "donor_blood_group"):
             if rest[name].isna().any():
                 raise ApiError(422, "missing_value", f"of the donor, {name} is needed to pair candidates", None, name)
-        assert keys
         return row, rest
 
 
