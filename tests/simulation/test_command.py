@@ -38,7 +38,7 @@ def test_a_run_is_printed_and_written_the_same_twice(capsys, tmp_path, small):
         assert code == 0
         assert "us_status" in out
         assert "not a forecast" in out
-        assert "replicate 2 of 2" in err
+        assert "2 of 2 replicates done" in err
     files = sorted(path.name for path in (tmp_path / "a").iterdir())
     tables = [f"{name}.csv" for name in ("by_group", "differences", "group_differences", "measures", "replicates")]
     assert files == sorted([*tables, "config.json", "report.html", "summary.json"])

@@ -105,12 +105,25 @@ def test_hearts_are_transplanted_or_lost(result):
 def test_it_is_the_same_wherever_the_replicates_run(elsewhere):
     if "dask" in elsewhere:
         pytest.importorskip("distributed")
-    config = Config(world=SMALL, training_rows=500, years=1, replicates=3)
+    config, told = Config(world=SMALL, training_rows=500, years=1, replicates=3), []
     here, there = (
-        simulate(["us_status", "greedy", "oracle"], config=config, **where) for where in ({"n_jobs": 1}, elsewhere)
+        simulate(["us_status", "greedy", "oracle"], config=config, progress=lambda *words: told.append(words), **where)
+        for where in ({"n_jobs": 1}, elsewhere)
     )
+    assert [words for words in told if words[0] == "simulating"] == 2 * [("simulating", n, 3) for n in range(4)]
     pd.testing.assert_frame_equal(here.replicates, there.replicates, check_exact=True)
     pd.testing.assert_frame_equal(here.by_group, there.by_group, check_exact=True)
+
+
+def test_replicates_that_are_finished_in_another_order_are_collected_in_theirs(monkeypatch):
+    def backwards(config, policies, n_jobs, dask):
+        for number in reversed(range(config.replicates)):
+            yield simulation._simulate._numbered(number, config, policies)
+
+    expected = simulate(["us_status"], 0.5, 3, n_jobs=1, config=SMALL)
+    monkeypatch.setattr("lifeyears.simulation._simulate._replicates", backwards)
+    found = simulate(["us_status"], 0.5, 3, n_jobs=1, config=SMALL)
+    pd.testing.assert_frame_equal(found.replicates, expected.replicates, check_exact=True)
 
 
 def test_another_seed_gives_another_result_and_other_policies_do_not():

@@ -18,10 +18,14 @@ def main() -> None:
 
     settings = json.loads(sys.stdin.readline())
     try:
-        found = simulate(config=as_simulated(settings), n_jobs=1, progress=lambda message: _tell(message=message))
+        found = simulate(config=as_simulated(settings), n_jobs=1, progress=_progress)
         _tell(result=found.summary())
     except (ValueError, ArithmeticError) as error:
         _tell(error=str(error))
+
+
+def _progress(message: str, done: int | None = None, total: int | None = None) -> None:
+    _tell(message=message, done=done)
 
 
 def _tell(**what: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,7 @@ import pandas as pd
 
 from ._config import Config
 from ._result import Simulation
-from ._simulate import as_config, simulate
+from ._simulate import Progress, as_config, simulate, untold
 
 WITHIN = 15.0  # per cent
 # figure: (measure, published, what it is); these must be met
@@ -76,7 +75,7 @@ def steady_state(
     replicates: int | None = None,
     random_state: int | None = None,
     n_jobs: int | None = None,
-    progress: Callable[[str], object] = lambda message: None,
+    progress: Progress = untold,
     dask: str | None = None,
 ) -> SteadyState:
     """Run the world under the US policy and put it beside the published figures of the US heart list.
