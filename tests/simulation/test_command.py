@@ -162,7 +162,7 @@ def test_a_write_that_fails_leaves_the_old_files_whole(tmp_path, monkeypatch):
     write_run(simulate(["us_status"], 1, 1, n_jobs=1, config=config), folder)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     later = simulate(["us_status"], 1, 1, 5, n_jobs=1, config=config)
-    monkeypatch.setattr("lifeyears.simulation._output._json", lambda content: (_ for _ in ()).throw(OSError("full")))
+    monkeypatch.setattr("os.fsync", lambda descriptor: (_ for _ in ()).throw(OSError("full")))
     with pytest.raises(OSError, match="full"):
         write_run(later, folder)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before

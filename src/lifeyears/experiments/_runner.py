@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._cluster import workers
+from .._files import write_whole
 from ..data import Dataset
 from ._plan import Plan
 from ._results import Run
@@ -230,21 +230,6 @@ def data_hash(data: Dataset) -> str:
     digest.update(data.y.time.tobytes())
     digest.update(data.y.event.tobytes())
     return digest.hexdigest()
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file beside its place and rename it there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with open(beside, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
 
 
 def status(out: Any) -> str:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .._files import write_whole
 from .._views import columns_of
 from ._paper import TABLE_1, TABLE_2, TABLE_A6, TABLE_A7, TABLE_A8
 
@@ -57,8 +58,6 @@ PAPER: dict[str, tuple[dict, list[str]]] = {
 
 def write_tables(run: Run, out: Path) -> None:
     """summary.json, tables/*.csv, tables.md and tables.tex."""
-    from ._runner import write_whole
-
     for name, table in run.tables.items():
         write_whole(out / "tables" / f"{name}.csv", table.to_csv(index=False).encode())
     write_whole(out / "tables.md", markdown(run).encode())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..experiments._runner import write_whole
+from .._files import write_whole
 from ._answer import time_words
 from ._beside import beside_page, run_names
 from ._page import assembled
