@@ -464,6 +464,28 @@ def whole_summary():
     return fields | {"schema": 2, "tables": {name: {"columns": [], "data": []} for name in TABLES}}
 
 
+def test_the_document_states_the_limits_that_hold(models, rows, data):
+    from lifeyears.app._answers import Answers
+    from lifeyears.app._errors import ApiError
+    from lifeyears.app._openapi import description
+
+    limits, candidates = Limits(rows=120, k=3, reasons=2), {"candidates": rows[0][:5], "donor": rows[1]}
+    answers = Answers(models, limits)
+    schemas = description(models["ranker"], list(models), limits)["components"]["schemas"]
+    for name, most in (("k", 3), ("reasons", 2)):
+        assert schemas["RankRequest"]["properties"][name]["maximum"] == most
+        answers.rank({**candidates, name: most})
+        with pytest.raises(ApiError, match=f"{name} must be a whole number from [01] to {most}"):
+            answers.rank({**candidates, name: most + 1})
+    # as long a list as rows may be sent
+    assert schemas["EvaluateRequest"]["properties"]["waitlist"]["maximum"] == limits.rows
+    many = json.loads(data.X.iloc[: limits.rows].to_json(orient="records", double_precision=15))
+    labelled = {"candidates": many, "time": data.y.time[:120].tolist(), "event": data.y.event[:120].tolist()}
+    assert answers.evaluate({**labelled, "waitlist": 120, "k": 120})["waitlist"] == 120
+    with pytest.raises(ApiError, match="waitlist must be a whole number from 1 to 120"):
+        answers.evaluate({**labelled, "waitlist": 121})
+
+
 @pytest.fixture
 def runs(monkeypatch):
     """Runs that take no time; the folders in which they were made."""
