@@ -29,7 +29,9 @@ def command(
     import os
 
     token = _token(token_file)
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # before LightGBM loads: one thread a request
+    # One thread a request. LightGBM's are OpenMP's, whose number each thread of a process has for itself: what is set
+    # here, before LightGBM loads, holds in those that answer requests too.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     try:
         from ..app import serve
     except ImportError:
