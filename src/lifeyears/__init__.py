@@ -13,24 +13,36 @@ from .curves import SurvivalCurves
 from .outcome import Outcome, as_outcome, suggest_horizon
 
 if TYPE_CHECKING:
-    from . import allocation, data, experiments, metrics, models, ranking, relevance, report, simulation
+    from . import allocation, app, data, experiments, matching, metrics, models, ranking, relevance, report, simulation
     from ._versions import show_versions
     from .ranking import BootstrappedRanker
-    from .saving import load, save
+    from .saving import ModelFileError, load, save
 
-_PARTS = ("allocation", "data", "experiments", "metrics", "models", "ranking", "relevance", "report", "simulation")
-_NAMES = {"BootstrappedRanker": "ranking", "load": "saving", "save": "saving", "show_versions": "_versions"}
+_PARTS = (
+    *("allocation", "app", "data", "experiments", "matching", "metrics", "models", "ranking", "relevance", "report"),
+    "simulation",
+)
+_NAMES = {
+    "BootstrappedRanker": "ranking",
+    "ModelFileError": "saving",
+    "load": "saving",
+    "save": "saving",
+    "show_versions": "_versions",
+}
 
 __all__ = [
     "BootstrappedRanker",
+    "ModelFileError",
     "Outcome",
     "SurvivalCurves",
     "__version__",
     "allocation",
+    "app",
     "as_outcome",
     "data",
     "experiments",
     "load",
+    "matching",
     "metrics",
     "models",
     "ranking",

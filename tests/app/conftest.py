@@ -72,7 +72,7 @@ def summary():
         "data": [["Cox standard", "Cox default", -0.4, -0.7, -0.1, 0.01]],
     }
     return {
-        "schema": 1,
+        "schema": 2,
         "best": "Cox default",
         "reading": "Most years per allocation: Cox default.",
         "intervals": "by hand",

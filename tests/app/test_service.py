@@ -456,6 +456,36 @@ def test_the_document_says_what_model_and_bound_are(client, rows):
     assert client.post("/api/rank", json={"candidates": candidates, "donor": donor, "k": 21}).json()["bound"] is None
 
 
+def whole_summary():
+    """Every field that the summary of a run has, and nothing in them."""
+    from lifeyears.report._reading import FIELDS, INNER, TABLES
+
+    fields = {name: dict.fromkeys(INNER.get(name, ())) if kind is dict else kind() for name, kind in FIELDS.items()}
+    return fields | {"schema": 2, "tables": {name: {"columns": [], "data": []} for name in TABLES}}
+
+
+def test_the_document_states_the_limits_that_hold(models, rows, data):
+    from lifeyears.app._answers import Answers
+    from lifeyears.app._errors import ApiError
+    from lifeyears.app._openapi import description
+
+    limits, candidates = Limits(rows=120, k=3, reasons=2), {"candidates": rows[0][:5], "donor": rows[1]}
+    answers = Answers(models, limits)
+    schemas = description(models["ranker"], list(models), limits)["components"]["schemas"]
+    for name, most in (("k", 3), ("reasons", 2)):
+        assert schemas["RankRequest"]["properties"][name]["maximum"] == most
+        answers.rank({**candidates, name: most})
+        with pytest.raises(ApiError, match=f"{name} must be a whole number from [01] to {most}"):
+            answers.rank({**candidates, name: most + 1})
+    # as long a list as rows may be sent
+    assert schemas["EvaluateRequest"]["properties"]["waitlist"]["maximum"] == limits.rows
+    many = json.loads(data.X.iloc[: limits.rows].to_json(orient="records", double_precision=15))
+    labelled = {"candidates": many, "time": data.y.time[:120].tolist(), "event": data.y.event[:120].tolist()}
+    assert answers.evaluate({**labelled, "waitlist": 120, "k": 120})["waitlist"] == 120
+    with pytest.raises(ApiError, match="waitlist must be a whole number from 1 to 120"):
+        answers.evaluate({**labelled, "waitlist": 121})
+
+
 @pytest.fixture
 def runs(monkeypatch):
     """Runs that take no time; the folders in which they were made."""
@@ -463,7 +493,7 @@ def runs(monkeypatch):
 
     def run(protocol, data, path, **settings):
         path.mkdir(parents=True, exist_ok=True)
-        (path / "summary.json").write_text('{"schema": 2, "tables": {"years": {}}}')
+        (path / "summary.json").write_text(json.dumps(whole_summary()))
         made.append(path)
 
     monkeypatch.setattr("lifeyears.experiments.run", run)
@@ -477,11 +507,11 @@ def test_the_sample_run_is_made_once_and_again_if_it_is_damaged(tmp_path, monkey
     said = []
     assert sample_run(said.append) == sample_run(said.append)
     assert len(runs) == len(said) == 1
-    for damage in ("{", "[]"):
+    for damage in ("{", "[]", json.dumps(whole_summary() | {"schema": 1})):
         (runs[0] / "summary.json").write_text(damage)
         assert sample_run(said.append)["schema"] == 2
         assert "again" in said[-1]
-    assert runs == runs[:1] * 3
+    assert runs == runs[:1] * 4
 
 
 def test_the_sample_run_needs_no_folder_that_can_be_written(tmp_path, monkeypatch, runs):
@@ -493,6 +523,16 @@ def test_the_sample_run_needs_no_folder_that_can_be_written(tmp_path, monkeypatc
     assert sample_run(said.append)["schema"] == 2
     assert "temporary" in said[-1]
     assert not runs[-1].exists()
+
+
+def test_a_run_that_the_report_refuses_is_not_served(tmp_path, monkeypatch, capsys, models):
+    from lifeyears.cli import run as command
+
+    monkeypatch.setattr("lifeyears.app._server.serve", lambda *settings: None)
+    models["cox"].save(tmp_path / "cox")
+    (tmp_path / "summary.json").write_text(json.dumps(whole_summary() | {"schema": 1}))
+    assert command(["serve", "--model", str(tmp_path / "cox"), "--run", str(tmp_path)]) == 2
+    assert "has schema 1 and this version of lifeyears reads 2" in capsys.readouterr().err
 
 
 def test_the_run_is_sent(client, summary):

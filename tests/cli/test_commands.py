@@ -42,9 +42,9 @@ def test_every_help_has_an_example(capsys, command):
         (("demo", "--rows", "5"), "--rows"),
         (("datasets", "suport2"), "support2"),
         (("datasets", "support2", "--against-paper"), "lifeyears datasets registry --against-paper"),
-        (("datasets", "registry", "--against-paper", "--models", "KM,Cocks"), "no model Cocks"),
-        (("datasets", "registry", "--against-paper", "--models", ""), "--models names no model; there are KM, Cox"),
-        (("datasets", "registry", "--against-paper", "--models", " , "), "--models names no model"),
+        (("datasets", "registry", "--against-paper", "--models", "KM,Cocks"), "--models knows KM, Cox"),
+        (("datasets", "registry", "--against-paper", "--models", ""), "DeepHit; got nothing"),
+        (("datasets", "registry", "--against-paper", "--models", " , "), "DeepHit; got nothing"),
         (("datasets", "registry", "--models", "Cox"), "lifeyears datasets registry --against-paper --models"),
         (("datasets", "support2", "--rows", "500"), "--rows would change nothing here"),
         (("datasets", "support2", "--seed", "0"), "lifeyears datasets registry --seed"),
@@ -132,6 +132,53 @@ def test_compare_a_file_of_ones_own(capsys, tmp_path):
     assert "plan.seed was 0, is 3" in err
 
 
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("iterations = 0", "iterations must be at least 1; got 0"),
+        ("k = 0", "k must be at least 1; got 0"),
+        ("folds = 1", "folds must be at least 2; got 1"),
+        ("rows = 99", "rows must be at least 100; got 99"),
+        ("jobs = 0", "jobs must be at least 1; got 0"),
+        ("seed = -1", "seed must be at least 0; got -1"),
+        ("k = 1.5", "k must be a whole number; got 1.5"),
+        ("k = true", "k must be a whole number; got True"),
+        ('waitlist = "many"', "waitlist must be a whole number; got 'many'"),
+        ("horizon = [5]", "horizon must be a number; got [5]"),
+        ("horizon = nan", "horizon must be at least 0; got nan"),
+        ("models = 3", "models must be text or a list of texts; got 3"),
+        ('drop = ["age", 3]', "drop must be text or a list of texts; got ['age', 3]"),
+        ('time = ["years"]', "time must be text; got ['years']"),
+        ("k: 1", "is not TOML"),
+    ],
+)
+def test_options_of_a_file_are_checked_like_those_of_the_command_line(capsys, tmp_path, line, message):
+    file = tmp_path / "options.toml"
+    file.write_text(line)
+    code, _, err = out_of(capsys, "compare", "registry", "--config", str(file), "--dry-run")
+    assert code == 2
+    assert "options.toml" in err
+    assert message in err
+
+
+def test_the_command_line_goes_before_the_file(capsys, tmp_path):
+    file = tmp_path / "options.toml"
+    file.write_text('rows = 300\nfolds = 3\niterations = 2\nseed = 0\nmodels = ["KM", "cox"]\nhorizon = 5')
+    wanted = ["compare", "registry", "--config", str(file), "--folds", "2", "--jobs", "1", "--dry-run"]
+    code, out, _ = out_of(capsys, *wanted)
+    assert code == 0
+    assert "300 subjects" in out
+    assert "horizon 5 years" in out
+    assert "4 units (2 iterations of 2 folds), 5 arms, 1 jobs" in out
+
+
+@pytest.mark.parametrize("horizon", ["0", "-1", "nan", "inf"])
+def test_a_horizon_is_a_time_above_zero(capsys, horizon):
+    code, _, err = out_of(capsys, "compare", "registry", "--rows", "300", "--horizon", horizon, "--dry-run")
+    assert code == 2
+    assert f"--horizon must be a time above 0; got {float(horizon):g}" in err
+
+
 def test_events_at_time_zero_leave_the_weibull_model_out(capsys, tmp_path):
     d = ly.data.simulate_registry(300, random_state=0)
     table = d.X.iloc[:, :4].assign(years=d.y.time.round(2), died=d.y.event)
@@ -177,8 +224,10 @@ def test_reproduce_small_and_dry(capsys, tmp_path):
 
 
 def test_registry_beside_the_paper(capsys):
-    code, out, _ = out_of(capsys, "datasets", "registry", "--against-paper", "--models", "KM", "--rows", "1500")
+    wanted = ["datasets", "registry", "--against-paper", "--models", "km,KM", "--rows", "1500"]  # a name in any case
+    code, out, _ = out_of(capsys, *wanted)
     assert code == 0
+    assert sum(line.split()[:1] == ["KM"] for line in out.splitlines()) == 2  # on events only, on the full cohort
     for words in ("UNOS", "share censored, %", "2011–13", "AUC at 15 years"):
         assert words in out
 

@@ -1,5 +1,6 @@
 """From a table to a ranked list, each command in a process of its own."""
 
+import errno
 import json
 import subprocess
 import sys
@@ -163,3 +164,18 @@ def test_a_dry_run_fits_nothing(tmp_path, capsys):
 def test_serving_elsewhere_than_loopback_needs_a_token_that_is_one(places, capsys, monkeypatch):
     monkeypatch.setenv("LIFEYEARS_TOKEN", "short")
     assert "at least 16" in failing(capsys, "serve", "--model", places / "model")
+
+
+def test_a_full_disk_leaves_the_old_list(places, tmp_path, monkeypatch, capsys):
+    wanted = ["rank", str(places / "model"), str(places / "pairs.csv"), "--out", str(tmp_path), "--k"]
+    assert run([*wanted, "3"]) == 0
+    before = (tmp_path / "ranked.csv").read_bytes()
+
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    assert run([*wanted, "5"]) == 1
+    assert "No space left" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["ranked.csv"]
+    assert (tmp_path / "ranked.csv").read_bytes() == before

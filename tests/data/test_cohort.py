@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 
 from lifeyears import Outcome
+from lifeyears.data import Dataset, TablePreprocessor
 from lifeyears.data._cohort import cohort_summary
 
 # Five patients; events at 1, 3 and 8, censored at 2 and 6.
@@ -69,6 +70,26 @@ def test_notebook_shows_two_tables():
     assert html.count("<table") == 2
     assert "75th percentile" in html
     assert ">40.00<" in html
+
+
+def test_what_is_categorical_has_one_rule():
+    numbers, words = [1, None, 2.5, 3, 4], ["a", None, "b", "a", "b"]
+    frame = pd.DataFrame(
+        {
+            "numbers": pd.Series(numbers, dtype=object),
+            "words": pd.Series(words, dtype=object),
+            "flags": pd.Series([True, None, False, True, True], dtype="boolean"),
+            "sex": X["sex"],
+            "age": X["age"],
+        }
+    )
+    expected = ["words", "flags", "sex"]
+    assert list(TablePreprocessor().fit(frame).categories_) == expected
+    assert Dataset(frame, Y, "five", horizon=5.0).categorical == expected
+    assert cohort_summary(Y, frame).cohort["Categorical features"].item() == 3
+    when = frame.assign(when=pd.date_range("2020-01-01", periods=5))  # neither, and nothing to refuse
+    assert Dataset(when, Y, "five", horizon=5.0).categorical == expected
+    assert cohort_summary(Y, when).cohort["Categorical features"].item() == 3
 
 
 def test_polars_features_are_counted():

@@ -202,7 +202,6 @@ def test_the_command(demo, one_model, tmp_path, capsys):
     for arguments, message in (
         (["nowhere"], "no folder nowhere"),
         ([str(tmp_path)], "no finished run"),
-        ([str(demo), "--out", str(tmp_path)], "is a folder"),
     ):
         assert command(["report", *arguments]) == 2
         assert message in capsys.readouterr().err
@@ -267,3 +266,13 @@ def test_a_million_rows_fit_in_three_megabytes(tmp_path):
     options = {"iterations": 1, "folds": 2, "models": ("Cox",), "default_over": (), "tau": 10.0}
     ly.experiments.run("full", data, tmp_path / "run", n_jobs=1, **options)
     assert write_report(tmp_path / "run").stat().st_size < 3_000_000
+
+
+@pytest.mark.parametrize(
+    ("out", "file"), [("there", "there/report.html"), ("new", "new/report.html"), ("one.html", "one.html")]
+)
+def test_out_is_a_folder_or_a_page(demo, tmp_path, capsys, out, file):
+    (tmp_path / "there").mkdir()
+    assert command(["report", str(demo), "--out", str(tmp_path / out)]) == 0
+    assert (tmp_path / file).read_text() == as_html(read_summary(demo))
+    assert str(tmp_path / file) in capsys.readouterr().out

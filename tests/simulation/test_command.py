@@ -38,7 +38,7 @@ def test_a_run_is_printed_and_written_the_same_twice(capsys, tmp_path, small):
         assert code == 0
         assert "us_status" in out
         assert "not a forecast" in out
-        assert "replicate 2 of 2" in err
+        assert "2 of 2 replicates done" in err
     files = sorted(path.name for path in (tmp_path / "a").iterdir())
     tables = [f"{name}.csv" for name in ("by_group", "differences", "group_differences", "measures", "replicates")]
     assert files == sorted([*tables, "config.json", "report.html", "summary.json"])
@@ -162,7 +162,7 @@ def test_a_write_that_fails_leaves_the_old_files_whole(tmp_path, monkeypatch):
     write_run(simulate(["us_status"], 1, 1, n_jobs=1, config=config), folder)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     later = simulate(["us_status"], 1, 1, 5, n_jobs=1, config=config)
-    monkeypatch.setattr("lifeyears.simulation._output._json", lambda content: (_ for _ in ()).throw(OSError("full")))
+    monkeypatch.setattr("os.fsync", lambda descriptor: (_ for _ in ()).throw(OSError("full")))
     with pytest.raises(OSError, match="full"):
         write_run(later, folder)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before

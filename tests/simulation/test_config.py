@@ -64,6 +64,7 @@ def test_an_empty_file_is_the_default(tmp_path):
         ("years: 3", "yaers: 3", r"my.yaml, line 1: there is no setting 'yaers' \(did you mean years\?\); there are"),
         ("years: 3", "years: three", r"line 1: years must be a number; got 'three'"),
         ("replicates: 4", "replicates: 0", r"line 2: replicates must be at least 1; got 0"),
+        ("replicates: 4", "replicates: " + "9" * 400, r"line 2: replicates must be at most 100000; got 999"),
         ("replicates: 4", "replicates: 4.5", r"line 2: replicates must be a whole number; got 4.5"),
         ("replicates: 4", "years: 4", r"line 2: years is already set in line 1"),
         ("reference: uniform", "reference: lyg", r"line 4: reference must be one of the policies"),

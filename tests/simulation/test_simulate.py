@@ -10,7 +10,8 @@ import pytest
 import lifeyears as ly
 import lifeyears.simulation as simulation
 from lifeyears.simulation import Config, Policy, World, simulate
-from lifeyears.simulation._measures import MEASURES
+from lifeyears.simulation._measures import GROUP_MEASURES, MEASURES, Measured
+from lifeyears.simulation._result import collect
 
 # A fifteenth of the US list; hearts suit more of the few who wait, so that a match run has some to choose from.
 SMALL = replace(World().scaled(1 / 15), suitable=0.8, burn_in_years=1.5)
@@ -48,12 +49,38 @@ def test_position_weighted_gives_some_years_for_its_chances(result):
     assert gap > 0
 
 
-def test_tiers_have_the_fewest_deaths_or_the_reading_says_why_not(result):
-    deaths = result.wide()[DEATHS].drop("oracle")
-    reading = result.reading()
-    assert f"{deaths.idxmin()} has the fewest deaths on the list" in reading
-    assert (deaths.idxmin() == "us_status") != ("us_status does not have the fewest" in reading)
+def with_deaths(rates):
+    """What a simulation would be in which policies have these rates of deaths, and all else is 1."""
+    of_group = {("sex", "female"): dict.fromkeys(GROUP_MEASURES, 1.0)}
+    one = {
+        name: Measured(dict.fromkeys(MEASURES, 1.0) | {DEATHS: rate}, of_group, np.ones(6))
+        for name, rate in rates.items()
+    }
+    return collect(Config(policies=list(rates), replicates=1), [one])
+
+
+def test_the_reading_tells_who_has_the_fewest_deaths_of_those_who_do_not_know_the_truth():
+    reading = with_deaths({"us_status": 8.0, "greedy": 9.0, "oracle": 5.0}).reading()
+    assert "us_status has the fewest deaths on the list (8.0 per 100 patient-years)" in reading
+    assert "does not have the fewest" not in reading
     assert "not a forecast" in reading
+
+
+def test_where_tiers_do_not_have_the_fewest_deaths_the_reading_says_why():
+    reading = with_deaths({"us_status": 8.0, "greedy": 7.0, "oracle": 5.0}).reading()
+    assert "greedy has the fewest deaths on the list (7.0 per 100 patient-years)" in reading
+    assert "us_status does not have the fewest (8.0): it goes by status, zone and time on the list alone" in reading
+
+
+def test_measures_are_told_apart_by_name_not_by_their_order():
+    level = ("sex", "female")
+    values = {name: float(number) for number, name in enumerate(MEASURES)}
+    of_group = {name: 100.0 + number for number, name in enumerate(GROUP_MEASURES)}
+    other_way = dict(reversed(values.items())), {level: dict(reversed(of_group.items()))}
+    found = collect(Config(policies=["uniform"], replicates=1), [{"uniform": Measured(*other_way, np.ones(6))}])
+    assert found.table["value"].droplevel("policy").to_dict() == values
+    assert found.by_group.loc[("uniform", *level), "value"].to_dict() == of_group
+    assert found.replicates.iloc[0].to_dict() == values
 
 
 def test_more_donors_mean_fewer_deaths_and_more_transplants():
@@ -78,12 +105,25 @@ def test_hearts_are_transplanted_or_lost(result):
 def test_it_is_the_same_wherever_the_replicates_run(elsewhere):
     if "dask" in elsewhere:
         pytest.importorskip("distributed")
-    config = Config(world=SMALL, training_rows=500, years=1, replicates=3)
+    config, told = Config(world=SMALL, training_rows=500, years=1, replicates=3), []
     here, there = (
-        simulate(["us_status", "greedy", "oracle"], config=config, **where) for where in ({"n_jobs": 1}, elsewhere)
+        simulate(["us_status", "greedy", "oracle"], config=config, progress=lambda *words: told.append(words), **where)
+        for where in ({"n_jobs": 1}, elsewhere)
     )
+    assert [words for words in told if words[0] == "simulating"] == 2 * [("simulating", n, 3) for n in range(4)]
     pd.testing.assert_frame_equal(here.replicates, there.replicates, check_exact=True)
     pd.testing.assert_frame_equal(here.by_group, there.by_group, check_exact=True)
+
+
+def test_replicates_that_are_finished_in_another_order_are_collected_in_theirs(monkeypatch):
+    def backwards(config, policies, n_jobs, dask):
+        for number in reversed(range(config.replicates)):
+            yield simulation._simulate._numbered(number, config, policies)
+
+    expected = simulate(["us_status"], 0.5, 3, n_jobs=1, config=SMALL)
+    monkeypatch.setattr("lifeyears.simulation._simulate._replicates", backwards)
+    found = simulate(["us_status"], 0.5, 3, n_jobs=1, config=SMALL)
+    pd.testing.assert_frame_equal(found.replicates, expected.replicates, check_exact=True)
 
 
 def test_another_seed_gives_another_result_and_other_policies_do_not():

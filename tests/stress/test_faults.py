@@ -41,7 +41,7 @@ def test_a_full_disk_leaves_nothing_half_written_and_the_run_goes_on(undisturbed
             raise OSError(errno.ENOSPC, "No space left on device")
         real(descriptor)
 
-    monkeypatch.setattr(_runner.os, "fsync", full)
+    monkeypatch.setattr("os.fsync", full)
     out = tmp_path / "run"
     with pytest.raises(OSError, match="No space left"):
         ly.experiments.run("full", data, out, n_jobs=1, **SMALL)

@@ -19,7 +19,6 @@ from ..relevance import DoublyRobust, cross_fit
 from ._errors import ApiError
 from ._limits import Limits
 
-MOST_K = 1000
 FEWEST_TO_EVALUATE, FEWEST_EVENTS = 50, 10
 RIDGE, FLOOR = 30.0, 0.05  # of the models that fill in what censoring hid: lists are short, and columns many
 
@@ -58,7 +57,7 @@ class Answers:
         """Candidates, best first."""
         content = _object(content, ("candidates", "donor", "k", "model", "reasons"))
         model = self.model(content)
-        k, reasons = _whole(content, "k", 5, 1, MOST_K), _whole(content, "reasons", 5, 0, 50)
+        k, reasons = _whole(content, "k", 5, 1, self.limits.k), _whole(content, "reasons", 5, 0, self.limits.reasons)
         rows = _rows(content, self.limits.rows)
         with self.lock:
             table = _table(model, rows, content)

@@ -19,6 +19,8 @@ class Limits:
         To send a request; to wait for and get the answer.
     rows, explained_rows : int
         Of `rank` and `evaluate`; of `explain`, which draws curves.
+    k, reasons : int
+        Of `rank`: places among which Algorithm 1 draws; reasons told of each candidate.
     simulations_running, simulations_waiting, simulations_kept : int
     simulation_seconds : float
         After which a simulation is ended.
@@ -34,6 +36,8 @@ class Limits:
     work_seconds: float = 60.0
     rows: int = 10_000
     explained_rows: int = 200
+    k: int = 1000
+    reasons: int = 50
     simulations_running: int = 1
     simulations_waiting: int = 4
     simulations_kept: int = 20

@@ -6,8 +6,9 @@ from typing import Any
 
 from .._version import __version__
 from ..matching import RESEARCH_ONLY, MatchModel
-from ..matching._card import MOST_K
+from ..matching._card import MOST_BOUNDED
 from ..simulation._policies import NAMED
+from ._answers import FEWEST_EVENTS, FEWEST_TO_EVALUATE
 from ._limits import Limits
 from ._simulations import NUMBERS
 
@@ -20,8 +21,10 @@ TITLE: dict[str, Any] = TEXT | {"description": "The title on the model's card; r
 BOUND = (
     "From the model's card: NDCG@k of held-out rows and the plug-in bound on what Algorithm 1's draw gains, as a share "
     "of the best, with 95% intervals; of lists of the card's metrics.waitlist candidates, however many were sent. "
-    f"Null for k above {MOST_K} or above that size, and where no rows were held out."
+    f"Null for k above {MOST_BOUNDED} or above that size, and where no rows were held out."
 )
+WAITLIST = "Candidates on a list: at most as many as rows; unless given, one for every forty rows, from 2 to 256."
+FEWEST = f"At least {FEWEST_TO_EVALUATE} rows, and {FEWEST_EVENTS} events among them."
 
 
 def description(model: MatchModel, names: list[str], limits: Limits) -> dict[str, Any]:
@@ -30,27 +33,26 @@ def description(model: MatchModel, names: list[str], limits: Limits) -> dict[str
     rows = {"type": "array", "items": {"$ref": "#/components/schemas/Row"}, "minItems": 1, "maxItems": limits.rows}
     some = rows | {"maxItems": limits.explained_rows}
     donor = {"oneOf": [{"$ref": "#/components/schemas/Donor"}, {"type": "null"}]}
-    number = {"type": "integer", "minimum": 1, "maximum": 1000}
     requests = {
         "RankRequest": _object(
             {
                 "candidates": rows,
                 "donor": donor,
-                "k": number | {"default": 5},
+                "k": _whole(1, limits.k) | {"default": 5},
                 "model": which,
-                "reasons": {"type": "integer", "minimum": 0, "maximum": 50, "default": 5},
+                "reasons": _whole(0, limits.reasons) | {"default": 5},
             },
             ["candidates"],
         ),
         "ExplainRequest": _object({"candidates": some, "donor": donor, "model": which}, ["candidates"]),
         "EvaluateRequest": _object(
             {
-                "candidates": rows,
+                "candidates": rows | {"description": FEWEST},
                 "donor": donor,
                 "time": {"type": "array", "items": {"type": "number", "minimum": 0, "maximum": 1e6}},
                 "event": {"type": "array", "items": {"type": "boolean"}},
-                "k": number | {"default": 1},
-                "waitlist": number,
+                "k": _whole(1, limits.rows) | {"default": 1, "description": "At most the waitlist."},
+                "waitlist": _whole(1, limits.rows) | {"description": WAITLIST},
                 "model": which,
             },
             ["candidates", "time", "event"],
@@ -70,7 +72,7 @@ def description(model: MatchModel, names: list[str], limits: Limits) -> dict[str
             },
             [],
         ),
-        "SampleRequest": _object({"donor": {"type": "integer", "minimum": 0}, "changes": OPEN, "model": which}, []),
+        "SampleRequest": _object({"donor": WHOLE | {"minimum": 0}, "changes": OPEN, "model": which}, []),
     }
     replies = {
         "RankReply": _reply(
@@ -202,6 +204,10 @@ def _row(model: MatchModel, role: str) -> dict[str, Any]:
             properties[column.name] = {"type": ["number", "null"], **bounds}
     required = [column.name for column in columns if column.role == role]
     return {"type": "object", "properties": properties, "required": required if role == "candidate" else []}
+
+
+def _whole(low: int, high: int) -> dict[str, Any]:
+    return WHOLE | {"minimum": low, "maximum": high}
 
 
 def _object(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:

@@ -16,9 +16,9 @@ import pandas as pd
 
 from .._version import __version__
 from ..data import Population, simulate_registry
-from ..data._registry_population import CANDIDATE_KEY, DONOR_KEY, DONOR_PLACE
 from ..matching import MatchModel, RowError, fit_model
 from ..matching._schema import QUANTILES, Column
+from ..report import read_summary
 from ._errors import ApiError
 
 CANDIDATES, DONORS = 200, 6
@@ -48,10 +48,9 @@ def sample_models(progress: Callable[[str], object] = lambda message: None) -> d
             progress(f"making the sample model {name!r} (once; simulated patients)")
         data = replace(simulate_registry(SAMPLE_ROWS, random_state=0), horizon=HORIZON)
         title = "Sample ranker over Cox" if name == "ranker" else "Sample Cox"
-        model = fit_model(data, preset=preset, name=title, n_jobs=1, progress=progress)
-        made[name] = model.__class__(model.ranker, model.card)
+        made[name] = fit_model(data, preset=preset, name=title, n_jobs=1, progress=progress)
         try:
-            model.save(path, overwrite=path.exists())
+            made[name].save(path, overwrite=path.exists())
         except OSError as error:  # nowhere to keep it: it is made again next time
             progress(f"it cannot be kept: {error.strerror}")
     return made
@@ -65,7 +64,7 @@ def sample_run(progress: Callable[[str], object] = lambda message: None) -> dict
     path = cache_folder() / f"sample-{__version__}" / "run"
     try:
         if (path / "summary.json").is_file():
-            return read_summary(path)
+            return read_summary(path).content
         progress("making the sample run (once; simulated patients)")
     except (ValueError, OSError):
         progress("making the sample run again: what was kept of it cannot be read")
@@ -93,21 +92,7 @@ def _made_run(path: Path) -> dict[str, Any]:
         waitlist=RUN_ROWS // 40,
         tau=HORIZON,
     )
-    return read_summary(path)
-
-
-def read_summary(folder: Path) -> dict[str, Any]:
-    """What Compare shows of a run's folder."""
-    path = folder / "summary.json"
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ValueError(f"{folder} holds no finished run (no summary.json): lifeyears status {folder}") from None
-    except ValueError as error:
-        raise ValueError(f"{path} cannot be read: {error}") from None
-    if not isinstance(found, dict) or found.get("schema") not in (1, 2) or "years" not in found.get("tables", {}):
-        raise ValueError(f"{path} is no run of `lifeyears compare` or `reproduce` that this version can show")
-    return found
+    return read_summary(path).content
 
 
 class Sample:
@@ -179,14 +164,12 @@ class Sample:
             ) from None
         if not self.simulated:
             return row, table
-        keys = [name for name in self.donors.columns if name in (CANDIDATE_KEY, DONOR_KEY, *DONOR_PLACE)]
         rest = self.donors.iloc[[number]].reset_index(drop=True)
         for name in known:
             rest[name] = table[name] if table[name].dtype.kind == "f" else table[name].astype(object)
         for name in ("donor_age", "donor_height_cm", "donor_weight_kg", "donor_sex", "donor_blood_group"):
             if rest[name].isna().any():
                 raise ApiError(422, "missing_value", f"of the donor, {name} is needed to pair candidates", None, name)
-        assert keys
         return row, rest
 
 

@@ -10,18 +10,23 @@ from typing import Any
 
 def main() -> None:
     """Simulate, on one core, a little less urgently than the service."""
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
     if hasattr(os, "nice"):
         os.nice(5)
+    from .._threads import one_thread
     from ..simulation import simulate
     from ._simulations import as_simulated
 
     settings = json.loads(sys.stdin.readline())
     try:
-        found = simulate(config=as_simulated(settings), n_jobs=1, progress=lambda message: _tell(message=message))
+        with one_thread():
+            found = simulate(config=as_simulated(settings), n_jobs=1, progress=_progress)
         _tell(result=found.summary())
     except (ValueError, ArithmeticError) as error:
         _tell(error=str(error))
+
+
+def _progress(message: str, done: int | None = None, total: int | None = None) -> None:
+    _tell(message=message, done=done)
 
 
 def _tell(**what: Any) -> None:

@@ -134,8 +134,8 @@ class Simulations:
             told = json.loads(line)
             if "message" in told:
                 job.message = str(told["message"])
-                if job.message.startswith("replicate "):
-                    job.done = int(job.message.split()[1])
+                if told["done"] is not None:
+                    job.done = int(told["done"])
             elif "result" in told:
                 job.result, job.state, job.message, job.done = told["result"], "done", "done", job.total
             else:

@@ -23,6 +23,8 @@ def named_data(
 
     from ..data import catalogue, load, read_star, read_table, simulate_registry
 
+    if horizon is not None and not 0 < horizon < float("inf"):
+        raise ValueError(f"--horizon must be a time above 0; got {horizon:g}")
     if data == "registry":
         if time or event or drop:
             raise ValueError("the registry is simulated: --time, --event and --drop are for tables of your own")

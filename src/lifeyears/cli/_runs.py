@@ -54,13 +54,13 @@ def all_cores(jobs: int | None) -> int:
 
 
 def named(text: str, allowed: tuple[str, ...], option: str) -> tuple[str, ...]:
-    """Names between commas, in any case, checked."""
+    """Names between commas, in any case, checked, each once."""
     known = {name.lower(): name for name in allowed}
     chosen = [part.strip() for part in text.split(",") if part.strip()]
     wrong = [part for part in chosen if part.lower() not in known]
     if wrong or not chosen:
         raise ValueError(f"{option} knows {', '.join(allowed)}; got {', '.join(wrong) or 'nothing'}")
-    return tuple(known[part.lower()] for part in chosen)
+    return tuple(dict.fromkeys(known[part.lower()] for part in chosen))
 
 
 def plan_only(protocol: str, data: Dataset, jobs: int, **options: Any) -> None:

@@ -7,6 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
+# The least value of every number, on the command line and in a file; the horizon alone need not be whole.
+LEAST = {"horizon": 0, "waitlist": 1, "k": 1, "iterations": 1, "folds": 2, "rows": 100, "seed": 0, "jobs": 1}
+MOST = 2**63
+LISTS = ("drop", "models")
+
 
 def command(
     data: Annotated[str, typer.Argument(help="A file, a STAR folder, or the name of a data set.")],
@@ -16,17 +21,19 @@ def command(
     drop: Annotated[str | None, typer.Option(help="Columns to leave out, by commas.")] = None,
     models: Annotated[str | None, typer.Option(help="Base models, by commas (all five unless given).")] = None,
     waitlist: Annotated[
-        int | None, typer.Option(help="Candidates on a list (256, fewer on small data).", min=1)
+        int | None, typer.Option(help="Candidates on a list (256, fewer on small data).", min=LEAST["waitlist"])
     ] = None,
-    k: Annotated[int | None, typer.Option(help="Places of a list that count (1).", min=1)] = None,
-    iterations: Annotated[int | None, typer.Option(help="Of the cross-validation (1).", min=1)] = None,
-    folds: Annotated[int | None, typer.Option(help="Of each iteration (5).", min=2)] = None,
-    rows: Annotated[int | None, typer.Option(help="Use so many rows, drawn at random.", min=100)] = None,
+    k: Annotated[int | None, typer.Option(help="Places of a list that count (1).", min=LEAST["k"])] = None,
+    iterations: Annotated[
+        int | None, typer.Option(help="Of the cross-validation (1).", min=LEAST["iterations"])
+    ] = None,
+    folds: Annotated[int | None, typer.Option(help="Of each iteration (5).", min=LEAST["folds"])] = None,
+    rows: Annotated[int | None, typer.Option(help="Use so many rows, drawn at random.", min=LEAST["rows"])] = None,
     config: Annotated[Path | None, typer.Option(help="A TOML file with any of these options.")] = None,
     out: Annotated[Path | None, typer.Option(help="The run's folder (comparison-NAME unless given).")] = None,
     jobs: Annotated[int | None, typer.Option(help="Units at once; one a core unless given.")] = None,
     dask: Annotated[str | None, typer.Option(help="A Dask scheduler (tcp://…), or local:2.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Of everything (0).", min=0)] = None,
+    seed: Annotated[int | None, typer.Option(help="Of everything (0).", min=LEAST["seed"])] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
 ) -> None:
     """Compare survival models, and their rankers, by what an allocation gains from them.
@@ -53,24 +60,24 @@ def command(
     }
     asked = _with_config(given, config)
     jobs = all_cores(asked["jobs"])
-    seed = asked["seed"] or 0
+    seed = _or(asked["seed"], 0)
     found = named_data(data, asked["time"], asked["event"], asked["drop"], asked["horizon"], asked["rows"], seed)
     if found.report is not None and not dry_run:
         print(found.report)
-    folds = asked["folds"] or 5
-    bases = named(asked["models"] or ",".join(MODELS), MODELS, "--models")
+    folds = _or(asked["folds"], 5)
+    bases = MODELS if asked["models"] is None else named(asked["models"], MODELS, "--models")
     at_once = int((found.y.event & (found.y.time == 0)).sum())
     if at_once and asked["models"] is None:
         print(f"AFT is left out: {at_once} events are at time 0, and it works with the logarithm of time.")
         bases = tuple(model for model in bases if model != "AFT")
     options = {
-        "iterations": asked["iterations"] or 1,
+        "iterations": _or(asked["iterations"], 1),
         "folds": folds,
         "tau": float(found.horizon),
         "models": bases,
         "default_over": tuple(model for model in bases if model == "Cox") or bases[:1],
-        "waitlist": asked["waitlist"] or max(2, min(256, len(found) // folds // 8)),
-        "k": asked["k"] or 1,
+        "waitlist": _or(asked["waitlist"], max(2, min(256, len(found) // folds // 8))),
+        "k": _or(asked["k"], 1),
         "seed": seed,
     }
     if dry_run:
@@ -96,11 +103,32 @@ def _with_config(given: dict[str, Any], path: Path | None) -> dict[str, Any]:
     import tomllib
 
     try:
-        found = tomllib.loads(path.read_text())
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path} is not TOML: {error}") from None
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not UTF-8 text (byte {error.start:,}): save it as UTF-8") from None
     unknown = sorted(set(found) - set(given))
     if unknown:
         raise ValueError(f"{path} has {', '.join(unknown)}; known are {', '.join(given)}")
-    listed = {name: ",".join(map(str, value)) if isinstance(value, list) else value for name, value in found.items()}
-    return {name: value if value is not None else listed.get(name) for name, value in given.items()}
+    held = {name: _checked(path, name, value) for name, value in found.items()}
+    return {name: held.get(name) if value is None else value for name, value in given.items()}
+
+
+def _checked(path: Path, name: str, value: Any) -> Any:
+    """An option of a file, as the command line would have taken it: a number, or text, a list's names by commas."""
+    from ..simulation._world import checked_number
+
+    if name in LEAST:
+        try:
+            return checked_number(name, value, LEAST[name], MOST, whole=name != "horizon")
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+    parts = value if name in LISTS and isinstance(value, list) else [value]
+    if not all(isinstance(part, str) for part in parts):
+        raise ValueError(f"{path}: {name} must be text{' or a list of texts' * (name in LISTS)}; got {value!r}")
+    return ",".join(parts)
+
+
+def _or(value: Any, default: Any) -> Any:
+    return default if value is None else value

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-ROWS, SEED, MODELS = 60_055, 0, "KM,Cox,AFT,DeepSurv,DeepHit"
+ROWS, SEED = 60_055, 0
 
 
 def command(
@@ -16,7 +16,7 @@ def command(
     ] = False,
     models: Annotated[
         str | None,
-        typer.Option(help=f"With --against-paper: which models' rows to compute, by commas ({MODELS} unless given)."),
+        typer.Option(help="With --against-paper: which models' rows to compute, by commas (all five unless given)."),
     ] = None,
     rows: Annotated[
         int | None, typer.Option(help=f"With `registry`: simulated patients ({ROWS} unless given).", min=100)
@@ -35,7 +35,7 @@ def command(
     _refuse_stray_options(name, against_paper, {"--models": models, "--rows": rows, "--seed": seed})
     rows, seed = ROWS if rows is None else rows, SEED if seed is None else seed
     if against_paper:
-        _against_paper(_named_models(MODELS if models is None else models), rows, seed)
+        _against_paper(models, rows, seed)
         return
     if name is None:
         show(catalogue())
@@ -64,26 +64,17 @@ def _refuse_stray_options(name: str | None, against_paper: bool, given: dict[str
         raise ValueError("--models goes with --against-paper: lifeyears datasets registry --against-paper --models …")
 
 
-def _named_models(text: str) -> list[str]:
-    from ..experiments._registry_check import PAPER_EVENTS
-
-    models = [part.strip() for part in text.split(",") if part.strip()]
-    unknown = [model for model in models if model not in PAPER_EVENTS]
-    if unknown:
-        raise ValueError(f"there is no model {', '.join(unknown)}; there are {', '.join(PAPER_EVENTS)}")
-    if not models:
-        raise ValueError(f"--models names no model; there are {', '.join(PAPER_EVENTS)}")
-    return list(dict.fromkeys(models))
-
-
-def _against_paper(models: list[str], rows: int, seed: int) -> None:
+def _against_paper(models: str | None, rows: int, seed: int) -> None:
     from rich.console import Console
 
     from ..experiments import registry_check
+    from ..experiments._plan import MODELS
+    from ._runs import named
     from ._tables import show
 
+    chosen = MODELS if models is None else named(models, MODELS, "--models")
     with Console(stderr=True).status("simulating") as status:
-        check = registry_check(models, rows, seed, progress=status.update)
+        check = registry_check(chosen, rows, seed, progress=status.update)
     show(check.follow_up, title="Follow-up (calibrated; difference in %, of the share in points)", digits=2)
     show(check.survival, title="Survival by years of transplant (calibrated; difference in points)", digits=1)
     show(check.events_only, title="Events only, five folds, unrestricted times (calibrated: KM row and Cox's C-index)")

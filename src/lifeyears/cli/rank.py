@@ -20,8 +20,7 @@ def command(
 
     Example: lifeyears rank model waitlist.csv --donor donor.json --k 5 --out match
     """
-    import os
-
+    from .._files import write_whole
     from ..data._table_file import ReadingOptions, read_file_table
     from ..matching import MatchModel, RowError
     from ..simulation._output import checked_folder
@@ -49,11 +48,9 @@ def command(
     unit = loaded.card["data"]["unit"]
     marks = _marks(unit, loaded.tau)
     found[list(marks)] = loaded.ranker.predict_curves(table.frame(), list(marks.values())).survival[ranking.order]
-    folder.mkdir(parents=True, exist_ok=True)
-    beside = folder / ".ranked.csv.part"
     texts = {name: found[name].map(_no_formula) for name in found if found[name].dtype.kind not in "iuf"}
-    found.assign(**texts).rename(columns=_no_formula).to_csv(beside, index=False)  # numbers with all their digits
-    os.replace(beside, folder / "ranked.csv")
+    written = found.assign(**texts).rename(columns=_no_formula).to_csv(index=False)  # numbers with all their digits
+    write_whole(folder / "ranked.csv", written.encode())
     show(found.head(10), title=f"{len(found):,} candidates by {loaded.name}: the first {min(10, len(found))}", digits=2)
     print(f"years: expected {unit} within {loaded.tau:.4g}; low and high: of the mean of people with like predictions.")
     outside = loaded.schema.outside(table)

@@ -11,11 +11,14 @@ import typer
 def command(
     folder: Annotated[Path, typer.Argument(help="A run's folder, or one with several runs in it.")],
     other: Annotated[Path | None, typer.Argument(help="A second run, to put beside the first.")] = None,
-    out: Annotated[Path | None, typer.Option(help="The file to write (FOLDER/report.html unless given).")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="A folder, which gets report.html, or the file to write (FOLDER/report.html unless given)."),
+    ] = None,
 ) -> None:
     """Write the report of a finished run from its summary.json: one HTML file that needs nothing else.
 
-    Examples: lifeyears report lifeyears-demo; lifeyears report first second --out both.html
+    Examples: lifeyears report lifeyears-demo; lifeyears report first second --out both
     """
     from ..report import write_report
 

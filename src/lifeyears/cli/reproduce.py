@@ -18,7 +18,7 @@ def command(
     rows: Annotated[int | None, typer.Option(help="Rows to use (registry: 60,055 unless given).", min=200)] = None,
     iterations: Annotated[int, typer.Option(help="Of the cross-validation.", min=1)] = 5,
     folds: Annotated[int, typer.Option(help="Of each iteration.", min=2)] = 5,
-    models: Annotated[str, typer.Option(help="Base models, by commas.")] = "KM,Cox,AFT,DeepSurv,DeepHit",
+    models: Annotated[str | None, typer.Option(help="Base models, by commas (all five unless given).")] = None,
     default_over: Annotated[
         str, typer.Option(help="Base models that also get the default preset; none for none.")
     ] = "Cox",
@@ -53,7 +53,7 @@ def command(
     jobs = all_cores(jobs)
     found = named_data(data, time, event, rows=rows, horizon=horizon, seed=seed)
     tau = horizon if horizon is not None else 20.0 if data == "registry" else found.horizon
-    bases = named(models, MODELS, "--models")
+    bases = MODELS if models is None else named(models, MODELS, "--models")
     options = {
         "iterations": 1 if split == "temporal" else iterations,  # time has one order
         "folds": folds,

@@ -29,18 +29,21 @@ def command(
     import os
 
     token = _token(token_file)
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # before LightGBM loads: one thread a request
+    # One thread a request. LightGBM's are OpenMP's, whose number each thread of a process has for itself: what is set
+    # here, before LightGBM loads, holds in those that answer requests too.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     try:
         from ..app import serve
     except ImportError:
         raise ImportError("the service needs FastAPI and uvicorn: pip install 'lifeyears[app]'") from None
-    from ..app._sample import read_summary, sample_models, sample_run
+    from ..app._sample import sample_models, sample_run
+    from ..report import read_summary
 
     def say(message: str) -> None:
         print(message, flush=True)
 
     models = _loaded(model) if model else sample_models(say)
-    summary = read_summary(run) if run is not None else None if model else sample_run(say)
+    summary = read_summary(run).content if run is not None else None if model else sample_run(say)
     serve(models, summary, host, port, token, tuple(allow_host or ()), verbose, say)
 
 

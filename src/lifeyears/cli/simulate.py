@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ import typer
 
 if TYPE_CHECKING:
     from ..simulation import Config
+    from ..simulation._simulate import Progress
 
 # Measured on one free core, in seconds: a policy-year at US size, a candidate by one model, fitting a model.
 POLICY_YEAR, SCORING, FITTING = 0.12, 6e-5, 6.0
@@ -59,7 +61,7 @@ def _compare(config: Config, jobs: int | None, dask: str | None, out: Path | Non
     from ..simulation import simulate
     from ._tables import show
 
-    with _progress(config.replicates) as progress:
+    with _progress() as progress:
         result = simulate(config=config, n_jobs=jobs, dask=dask, progress=progress)
     title = f"{config.years:g} years, {config.replicates} replicates (low and high: all tables, with --out)"
     show(result.wide().reset_index(), title=title, digits=2)
@@ -76,7 +78,7 @@ def _check(config: Config, jobs: int | None, dask: str | None, out: Path | None)
     from ..simulation import steady_state
     from ._tables import show
 
-    with _progress(config.replicates) as progress:
+    with _progress() as progress:
         found = steady_state(config, n_jobs=jobs, dask=dask, progress=progress)
     table = found.table.assign(
         within=found.table["within"].map({True: "yes", False: "no"}),
@@ -119,23 +121,23 @@ def _plan(config: Config, jobs: int | None, out: Path | None) -> str:
     )
 
 
+def _line(message: str, done: int | None = None, total: int | None = None) -> None:
+    print(message if done is None else f"{message}: {done} of {total} replicates done", file=sys.stderr, flush=True)
+
+
 @contextmanager
-def _progress(replicates: int) -> Iterator[Any]:
+def _progress() -> Iterator[Progress]:
     """A bar on a terminal, plain lines elsewhere; both on stderr."""
     from rich.console import Console
 
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield lambda message: console.print(message, highlight=False, soft_wrap=True)
+        yield _line
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("beginning", total=replicates)
-
-        def tell(message: str) -> None:
-            done = int(message.split()[1]) if message.startswith("replicate ") else None
-            bar.update(task, description=message, completed=done)
-
-        yield tell
+    with Bar(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("beginning", total=None)
+        yield lambda message, done=None, total=None: bar.update(task, description=message, completed=done, total=total)

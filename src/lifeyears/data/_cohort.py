@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..outcome import as_outcome
-from ._frames import as_pandas
+from ._frames import as_pandas, is_category
 
 QUANTILES = {
     "Median": 0.5,
@@ -71,8 +71,8 @@ def cohort_summary(y: Any, X: Any = None) -> CohortSummary:
     y : Outcome, structured array, DataFrame, or (event, time) pair
         Right-censored outcome.
     X : DataFrame or array, optional
-        Features. Columns of categories, texts or True/False count as categorical. Without X, features are
-        left out.
+        Features. Columns of categories, texts or True/False count as categorical, as `TablePreprocessor` takes
+        them. Without X, features are left out.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def cohort_summary(y: Any, X: Any = None) -> CohortSummary:
         if len(features) != len(y):
             raise ValueError(f"X has {len(features)} rows and y has {len(y)}: one row of each a subject is expected")
         cohort["Total features"] = features.shape[1]
-        cohort["Categorical features"] = sum(map(_is_categorical, features.dtypes))
+        cohort["Categorical features"] = sum(is_category(column) for _, column in features.items())
     groups = {"Entire cohort": y.time, "Observed": y.time[y.event], "Censored": y.time[~y.event]}
     levels = list(QUANTILES.values())
     followup = {
@@ -114,14 +114,3 @@ def _features(X: Any) -> pd.DataFrame:
     if values.ndim != 2:
         raise ValueError(f"X must be a table, one row a subject; its shape is {values.shape}")
     return pd.DataFrame(values)
-
-
-def _is_categorical(dtype: Any) -> bool:
-    types = pd.api.types
-    return (
-        isinstance(dtype, pd.CategoricalDtype)
-        or types.is_bool_dtype(dtype)
-        or not (
-            types.is_numeric_dtype(dtype) or types.is_datetime64_any_dtype(dtype) or types.is_timedelta64_dtype(dtype)
-        )
-    )

@@ -152,8 +152,10 @@ class Dataset:
 
     @property
     def categorical(self) -> list[str]:
-        """Names of the categorical features."""
-        return list(self.X.select_dtypes(include=["category", "object", "string", "bool"]).columns)
+        """Names of the categorical features, as `TablePreprocessor` takes them."""
+        from ._frames import is_category
+
+        return [name for name, column in self.X.items() if is_category(column)]
 
     def __repr__(self) -> str:
         return (

@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._frames import as_pandas
+from ._frames import as_pandas, is_category, is_time
 
 MISSING = "missing"
 MOST_CATEGORIES = 50  # more than this, and more than half as many as rows, is an identifier
@@ -178,15 +178,12 @@ def _medians(values: np.ndarray) -> np.ndarray:
 
 
 def _is_category(column: pd.Series) -> bool:
-    """Whether a column holds categories: words or booleans, not numbers; dates and durations are neither."""
-    if pd.api.types.is_datetime64_any_dtype(column) or pd.api.types.is_timedelta64_dtype(column):
+    if is_time(column):
         raise ValueError(
             f"column {column.name!r} holds dates or durations: turn it into a number (a year, days since entry), or "
             "drop it"
         )
-    if column.dtype == object:  # numbers with None among them are numbers all the same
-        return pd.api.types.infer_dtype(column, skipna=True) not in ("integer", "floating", "mixed-integer-float")
-    return not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column)
+    return is_category(column)
 
 
 def _as_words(column: pd.Series) -> np.ndarray:

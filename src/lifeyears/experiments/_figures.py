@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._files import write_whole
 from .._views import Chart, Series, draw, forest, in_words
 from ._paper_tables import NDCG_KEYS
 
@@ -248,8 +249,6 @@ def subgroup_chart(table: pd.DataFrame, question: str, best: str) -> Chart:
 
 def write_figures(run: Run, out: Path) -> None:
     """The paper's figures, and the years, in figures/: the same bytes for the same run."""
-    from ._runner import write_whole
-
     charts = charts_of(run.tables, run.dataset.unit, run.best(), run.plan.tau)
     made: dict[str, Any] = {}
     for name in ("years", "audit", "room", *GAINS.values()):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import re
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -16,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._cluster import workers
+from .._files import remove_half_written, write_whole
 from ..data import Dataset
 from ._plan import Plan
 from ._results import Run
@@ -23,7 +22,6 @@ from ._unit import UnitResult, check_feasible, run_unit
 
 Progress = Callable[[int, int], object]
 ATTEMPTS = 3  # on Dask, where workers come and go
-BESIDE = re.compile(r"\..+\.\d+")  # what `write_whole` calls a file until it is whole
 
 
 def run(
@@ -202,9 +200,7 @@ def begin(out: Path, plan: Plan, data: Dataset) -> None:
                 "the last digits",
                 stacklevel=3,
             )
-        for left in out.rglob(".*"):  # beside-files of a run that was killed while it wrote
-            if left.is_file() and BESIDE.fullmatch(left.name):
-                left.unlink()
+        remove_half_written(out)
         return
     if out.exists() and any(not left.name.startswith(".") for left in out.iterdir()):
         raise ValueError(f"{out} is not empty and holds no run: choose another folder")
@@ -236,21 +232,6 @@ def data_hash(data: Dataset) -> str:
     digest.update(data.y.time.tobytes())
     digest.update(data.y.event.tobytes())
     return digest.hexdigest()
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file beside its place and rename it there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with open(beside, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
 
 
 def status(out: Any) -> str:

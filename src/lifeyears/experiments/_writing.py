@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .._files import write_whole
 from .._views import columns_of
 from ._paper import PAPER, paper_table
 
@@ -59,8 +60,6 @@ NOTE = (
 
 def write_tables(run: Run, out: Path) -> None:
     """summary.json, tables/*.csv, tables.md and tables.tex."""
-    from ._runner import write_whole
-
     for name, table in run.tables.items():
         write_whole(out / "tables" / f"{name}.csv", table.to_csv(index=False).encode())
         if name in PAPER:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "lifeyears card", 1
 RESEARCH_ONLY = "Research use only. Not a medical device, and no forecast for a patient."
-MOST_K = 20
+MOST_BOUNDED = 20  # places of a list for which the card has a bound
 WAITLIST, ROWS_A_PLACE = 256, 40  # below 40 rows for each place, intervals cover less than they say
 GROUPS = 10
 LIMITS = (
@@ -136,7 +136,7 @@ def _performance(data: Dataset, ranker: Any, matrix: np.ndarray) -> dict[str, An
         lots = np.zeros(len(rows))
         values = compare(outcomes, {"model": scores, "by lot": lots}, k=1, waitlist=waitlist, n_resamples=500)
         expected = cross_fit(ExpectedYears(Cox(alpha=10.0), tau=ranker.tau_), matrix, data.y, cv=5).values[rows]
-        bounds = [_bound(expected, scores, k, waitlist) for k in range(1, min(MOST_K, waitlist) + 1)]
+        bounds = [_bound(expected, scores, k, waitlist) for k in range(1, min(MOST_BOUNDED, waitlist) + 1)]
         c_index = _c_index(y.restrict(ranker.tau_), scores)
         groups = subgroup_table(data, rows, outcomes, {"model": scores}, waitlist)
     top, lot = values.values.loc["model"], values.values.loc["by lot"]

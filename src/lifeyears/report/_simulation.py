@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .._files import write_whole
 from .._views import Chart, Series, forest, in_words
-from ..experiments._runner import write_whole
 from ._elements import Page, bullets, details, paragraphs, safe
 from ._page import assembled
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..experiments._runner import write_whole
+from .._files import write_whole
 from ._answer import time_words
 from ._beside import beside_page, run_names
 from ._page import assembled
@@ -51,17 +51,21 @@ def write_report(folder: Any, other: Any = None, out: Any = None) -> Path:
     other : path, optional
         A second run, to put beside it.
     out : path, optional
-        The file; by default ``report.html`` in the folder (``report-beside-OTHER.html`` with two).
+        The file, if it ends in ``.html`` or ``.htm``, or a folder, which gets ``report.html``; by default
+        ``report.html`` in the run's folder (``report-beside-OTHER.html`` with two).
     """
     first = read_summary(folder)
     if other is None:
-        path = Path(out) if out is not None else Path(folder) / "report.html"
-        text = as_html(first)
+        path, text = Path(folder) / "report.html", as_html(first)
     else:
         second = read_summary(other)
-        path = Path(out) if out is not None else Path(folder) / f"report-beside-{second.name}.html"
-        text = as_html_beside(first, second)
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; --out names the file to write")
+        path, text = Path(folder) / f"report-beside-{second.name}.html", as_html_beside(first, second)
+    if out is not None:
+        path = _file_of(Path(out))
     write_whole(path, text.encode())
     return path
+
+
+def _file_of(out: Path) -> Path:
+    is_file = not out.is_dir() and (out.is_file() or out.suffix.lower() in (".html", ".htm"))
+    return out if is_file else out / "report.html"

@@ -20,7 +20,7 @@ def read_config(path: str | Path) -> Config:
     Parameters
     ----------
     path : str or Path
-        ``.yaml`` or ``.yml`` (needs PyYAML), ``.json`` or ``.toml``. Keys are those of `Config`; those of `World` stand
+        ``.yaml``, ``.yml``, ``.json`` or ``.toml``. Keys are those of `Config`; those of `World` stand
         under ``world``, with ``scale`` to shrink it.
 
     Raises
@@ -64,10 +64,8 @@ def read_config(path: str | Path) -> Config:
 
 
 def _read_yaml(name: str, text: str) -> tuple[Any, dict[Key, int]]:
-    try:
-        import yaml
-    except ImportError:
-        raise ImportError(f"to read {name}, install PyYAML (pip install pyyaml), or write JSON or TOML") from None
+    import yaml
+
     loader = None
     try:
         loader = yaml.SafeLoader(text)  # refuses control characters here

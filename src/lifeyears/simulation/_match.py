@@ -13,17 +13,14 @@ import numpy as np
 from ..data._registry_match import KIND_CODES
 from ._heap import keep_first, sort_kept
 from ._pair_law import CandidateLaw, DonorLaw, LifeTable, expected_lives, pair_luck
+from ._people import CHANGED, HEART, LISTED
 from ._waitlist import DIED
 from ._world import INACTIVE
 
 WAITING, TRANSPLANTED, DEAD, GONE_AWAY, NOT_YET = 0, 1, 2, 3, 4  # where a candidate is
 BY_STATUS, BY_WAITING, BY_CHANCE, BY_TABLE, BY_TRUTH = 0, 1, 2, 3, 4  # what orders a match run
-SUITS, TAKES, ORDERS, PICKS = (
-    3,
-    4,
-    5,
-    6,
-)  # places of the pair's (the last: the donor's) uniform numbers; 1 and 2 are the law's
+# places of the pair's (the last: the donor's) uniform numbers; 1 and 2 are the law's
+SUITS, TAKES, ORDERS, PICKS = 3, 4, 5, 6
 INCOMPATIBLE = 2
 FAR = 1e6  # more than any score: a zone, or a class, comes before all scores
 
@@ -137,15 +134,15 @@ def run_events(
     )  # fmt: skip
     for event in range(len(time)):
         one = who[event]
-        if kind[event] == 0:  # listed
+        if kind[event] == LISTED:
             state.place[one], state.status[one] = WAITING, new[event]
             _join(one, people.group[one], state)
-        elif kind[event] == 3:  # a heart
+        elif kind[event] == HEART:
             _match_run(one, time[event], people, rules, order, state, run)
         elif state.place[one] == WAITING:
-            if kind[event] == 1:
+            if kind[event] == CHANGED:
                 state.status[one] = new[event]
-            else:
+            else:  # GONE
                 _part(one, people.group[one], state)
                 state.place[one] = DEAD if new[event] == DIED else GONE_AWAY
                 state.left_at[one] = time[event]

@@ -12,22 +12,22 @@ from ._people import People
 from ._world import STATUSES, World
 
 DAYS = 365.25
-MEASURES = {
-    "life_years_per_transplant": "expected years of a recipient within the horizon",
-    "life_years_gained": "a year's transplants: expected years with less those without one",
-    "life_years_gained_per_transplant": "the same for one transplant",
-    "waitlist_deaths_per_100_patient_years": "",
-    "waitlist_deaths_per_year": "",
-    "transplants_per_year": "",
-    "hearts_lost_per_year": "offered, and taken by nobody",
-    "waiting_days_median": "of those transplanted, from listing to transplant",
-    "waiting": "candidates on the list, on average",
-    "listed_per_year": "",
-    "left_per_year": "gone from the list for another reason",
-    "survival_1_year": "of recipients",
-    "survival_5_years": "of recipients",
-    "first_offer_accepted": "share of hearts taken by the first who was asked",
-}
+MEASURES = (
+    "life_years_per_transplant",  # expected years of a recipient within the horizon
+    "life_years_gained",  # of a year's transplants: expected years with the heart less those without one
+    "life_years_gained_per_transplant",
+    "waitlist_deaths_per_100_patient_years",
+    "waitlist_deaths_per_year",
+    "transplants_per_year",
+    "hearts_lost_per_year",  # offered, and taken by nobody
+    "waiting_days_median",  # of those transplanted, from listing to transplant
+    "waiting",  # candidates on the list, on average
+    "listed_per_year",
+    "left_per_year",  # gone from the list for another reason
+    "survival_1_year",  # of recipients
+    "survival_5_years",
+    "first_offer_accepted",  # share of hearts taken by the first who was asked
+)
 GROUP_MEASURES = (
     "listed_per_year",
     "transplanted_of_listed",  # share of those listed since the start who have a heart by the end
@@ -47,13 +47,13 @@ class Measured:
     Attributes
     ----------
     measures : dict of measure to value
-    groups : dict of (grouping, level) to array of values in the order of `GROUP_MEASURES`
+    groups : dict of (grouping, level) to dict of measure to value
     transplants_by_status : array, shape (6,)
         Per 100 patient-years in the status.
     """
 
     measures: dict[str, float]
-    groups: dict[tuple[str, str], np.ndarray]
+    groups: dict[tuple[str, str], dict[str, float]]
     transplants_by_status: np.ndarray
 
 
@@ -97,17 +97,15 @@ def measure(people: People, state: State, world: World, years: float) -> Measure
     for grouping, codes, levels in groupings(people):
         for code, level in enumerate(levels):
             here, theirs = codes == code, codes[who] == code
-            groups[grouping, level] = np.array(
-                [
-                    (entered & here).sum() / years,
-                    _mean((state.place == TRANSPLANTED)[entered & here]),
-                    _rate(theirs.sum(), exposure[here].sum()),
-                    _rate((died & here).sum(), exposure[here].sum()),
-                    _mean(life[theirs]),
-                    _mean(gain[theirs]),
-                    _median(wait[theirs]),
-                ]
-            )
+            groups[grouping, level] = {
+                "listed_per_year": float((entered & here).sum() / years),
+                "transplanted_of_listed": _mean((state.place == TRANSPLANTED)[entered & here]),
+                "transplants_per_100_patient_years": _rate(theirs.sum(), exposure[here].sum()),
+                "waitlist_deaths_per_100_patient_years": _rate((died & here).sum(), exposure[here].sum()),
+                "life_years_per_transplant": _mean(life[theirs]),
+                "life_years_gained_per_transplant": _mean(gain[theirs]),
+                "waiting_days_median": _median(wait[theirs]),
+            }
     return Measured(
         {name: float(value) for name, value in values.items()}, groups, _by_status(people, state, who, years)
     )

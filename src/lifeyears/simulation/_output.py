@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from .._files import write_together
 from ._result import Simulation
 
 
@@ -27,7 +28,6 @@ def write_run(result: Simulation, out: str | Path) -> list[Path]:
     ['config.json', 'measures.csv']
     """
     folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
     texts = {
         "config.json": _json(_as_settings(result.config.to_dict())),
         "measures.csv": _csv(result.table),
@@ -37,16 +37,9 @@ def write_run(result: Simulation, out: str | Path) -> list[Path]:
         "replicates.csv": _csv(result.replicates),
         "summary.json": _json(result.summary()),  # the last: where it is, the others are
     }
-    beside = {name: folder / f".{name}.part" for name in texts}
-    try:
-        for name, text in texts.items():
-            beside[name].write_text(text, encoding="utf-8", newline="\n")
-        for name, path in beside.items():
-            os.replace(path, folder / name)
-    finally:
-        for path in beside.values():
-            path.unlink(missing_ok=True)
-    return [folder / name for name in texts]
+    files = {folder / name: text.encode() for name, text in texts.items()}
+    write_together(files)
+    return list(files)
 
 
 def checked_folder(out: str | Path) -> Path:

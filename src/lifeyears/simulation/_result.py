@@ -144,13 +144,15 @@ class Simulation:
 def collect(config: Config, found: list[dict[str, Measured]]) -> Simulation:
     """Put the replicates together."""
     names = [policy.name for policy in config.policies]
-    values = np.array([[list(one[name].measures.values()) for name in names] for one in found])
+    values = np.array([[_in_order(one[name].measures, MEASURES) for name in names] for one in found])
     index = pd.MultiIndex.from_product([names, list(MEASURES)], names=["policy", "measure"])
     others = [name for name in names if name != config.reference]
     reference = [names.index(str(config.reference))]
     kept = [names.index(name) for name in others]
     levels = list(found[0][names[0]].groups)
-    groups = np.array([[[one[name].groups[level] for level in levels] for name in names] for one in found])
+    groups = np.array(
+        [[[_in_order(one[name].groups[level], GROUP_MEASURES) for level in levels] for name in names] for one in found]
+    )
     by_status = np.array([[one[name].transplants_by_status for name in names] for one in found])
     each = pd.MultiIndex.from_product([range(len(found)), names], names=["replicate", "policy"])
     return Simulation(
@@ -169,6 +171,10 @@ def collect(config: Config, found: list[dict[str, Measured]]) -> Simulation:
         ),
         config=config,
     )
+
+
+def _in_order(measured: dict[str, float], names: tuple[str, ...]) -> list[float]:
+    return [measured[name] for name in names]
 
 
 def _group_index(names: list[str], levels: list[tuple[str, str]]) -> pd.MultiIndex:

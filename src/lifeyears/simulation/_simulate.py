@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -18,6 +18,16 @@ from ._scores import fit_models, with_models
 from ._world import World
 
 
+class Progress(Protocol):
+    """Told what is being done, in a few words, and how many replicates of how many are done."""
+
+    def __call__(self, message: str, done: int | None = None, total: int | None = None) -> object: ...
+
+
+def untold(message: str, done: int | None = None, total: int | None = None) -> None:
+    """Nobody is told."""
+
+
 def simulate(
     policies: Any = None,
     years: float | None = None,
@@ -25,7 +35,7 @@ def simulate(
     random_state: int | None = None,
     n_jobs: int | None = None,
     config: Any = None,
-    progress: Callable[[str], object] = lambda message: None,
+    progress: Progress = untold,
     dask: str | None = None,
 ) -> Simulation:
     """Simulate a heart waiting list under several policies, and compare what they do.
@@ -51,7 +61,8 @@ def simulate(
     config : Config, World, dict or path, optional
         Rates and rules; what is given above goes before it.
     progress : callable
-        Told in a few words what is being done.
+        ``progress(message, done=None, total=None)``: told in a few words what is being done, and how many of how many
+        replicates are done once they have begun.
     dask : str, optional
         Replicates on a Dask cluster: the scheduler's address (tcp://…), or local:2. It does not change the result.
 
@@ -70,11 +81,12 @@ def simulate(
     chosen = as_config(config).changed(policies=policies, years=years, replicates=replicates, random_state=random_state)
     models = fit_models(chosen.policies, chosen.world, chosen.training_rows, chosen.random_state, progress)
     ready = with_models(chosen.policies, models)
-    found = []
-    for one in _replicates(chosen, ready, n_jobs, dask):
-        found.append(one)
-        progress(f"replicate {len(found)} of {chosen.replicates}")
-    return collect(chosen, found)
+    found: dict[int, dict[str, Measured]] = {}
+    progress("simulating", 0, chosen.replicates)
+    for number, one in _replicates(chosen, ready, n_jobs, dask):
+        found[number] = one
+        progress("simulating", len(found), chosen.replicates)
+    return collect(chosen, [found[number] for number in range(chosen.replicates)])
 
 
 def as_config(given: Any = None) -> Config:
@@ -94,14 +106,16 @@ def as_config(given: Any = None) -> Config:
 
 def _replicates(
     config: Config, policies: tuple[Any, ...], n_jobs: int | None, dask: str | None
-) -> Iterator[dict[str, Measured]]:
+) -> Iterator[tuple[int, dict[str, Measured]]]:
+    """Each replicate with its number, as it is finished."""
     from joblib import Parallel, delayed
 
-    seeds = [np.random.SeedSequence((config.random_state, number)) for number in range(config.replicates)]
-    work = (
-        delayed(run_replicate)(config.world, policies, config.years, seed, config.common_random_numbers)
-        for seed in seeds
-    )
+    work = (delayed(_numbered)(number, config, policies) for number in range(config.replicates))
     with workers(dask) as extra:
-        options: dict[str, Any] = {"n_jobs": -1 if n_jobs is None else n_jobs, "return_as": "generator"} | extra
-        yield from Parallel(**options)(work)
+        options = {"n_jobs": -1 if n_jobs is None else n_jobs, "batch_size": 1, "return_as": "generator_unordered"}
+        yield from Parallel(**(options | extra))(work)
+
+
+def _numbered(number: int, config: Config, policies: tuple[Any, ...]) -> tuple[int, dict[str, Measured]]:
+    seed = np.random.SeedSequence((config.random_state, number))
+    return number, run_replicate(config.world, policies, config.years, seed, config.common_random_numbers)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,27 +9,97 @@ import pandas as pd
 
 from ._config import Config
 from ._result import Simulation
-from ._simulate import as_config, simulate
+from ._simulate import Progress, as_config, simulate, untold
 
 WITHIN = 15.0  # per cent
-# figure: (measure, published, what it is); these must be met
-FIGURES = {
-    "listed a year": ("listed_per_year", 4446.0, "new adult listings, 2022"),
-    "transplanted a year": ("transplants_per_year", 3668.0, "adult transplants, 2022"),
-    "waiting": ("waiting", 3000.0, "patient-years behind 122.5 transplants per 100, 2022"),
-    "deaths per 100 patient-years": ("waitlist_deaths_per_100_patient_years", 8.7, "2022"),
-    "alive after 1 year, %": ("survival_1_year", 90.3, "recipients of 2011–13"),
-    "alive after 5 years, %": ("survival_5_years", 79.6, "recipients of 2011–13"),
-}
-# these are shown, and not promised
-BESIDE = {
-    "taken at the first offer, %": ("first_offer_accepted", 32.0, "2007–2017"),
-    "transplants per 100 patient-years in status 1": ("status 1", 2226.0, "2023"),
-    "transplants per 100 patient-years in status 2": ("status 2", 1088.0, "2023"),
-    "listed in status 4: days to transplant, median": ("waiting_days_median", 67.0, "2018–2022"),
-    "listed in status 4: transplanted, %": ("transplanted_of_listed", 62.0, "2018–2022, some of them still waiting"),
-}
-FOUR = ("us_status", "status when listed", "status 4")
+LISTED_IN_4 = ("status when listed", "status 4")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A published figure, and which number of a simulation stands beside it.
+
+    Attributes
+    ----------
+    words : str
+        What it is called.
+    measure : str
+        Of the whole list, of `level`, or, where `by_status`, the status that transplants per 100 patient-years are of.
+    published, source : float, str
+    level : (grouping, level) or None
+    by_status : bool
+    share : bool
+        Published in per cent, while the simulation has a share.
+    promised : bool
+        Whether the simulation must come near it; the others are only shown.
+    """
+
+    words: str
+    measure: str
+    published: float
+    source: str
+    level: tuple[str, str] | None = None
+    by_status: bool = False
+    share: bool = False
+    promised: bool = True
+
+    def beside(self, result: Simulation) -> dict[str, Any]:
+        """The figure and the simulated one: a row of the table."""
+        found = self._simulated(result)
+        difference = 100 * (found["value"] / self.published - 1)
+        return {
+            "figure": self.words,
+            "simulated": found["value"],
+            "low": found["low"],
+            "high": found["high"],
+            "published": self.published,
+            "difference": difference,
+            "within": abs(difference) <= WITHIN,
+            "promised": self.promised,
+            "source": self.source,
+        }
+
+    def _simulated(self, result: Simulation) -> pd.Series:
+        if self.by_status:
+            rate = result.transplants_by_status.loc["us_status", self.measure]
+            return pd.Series({"value": rate, "low": float("nan"), "high": float("nan")})
+        if self.level is not None:
+            found = result.by_group.loc[("us_status", *self.level, self.measure)]
+        else:
+            found = result.table.loc[("us_status", self.measure)]
+        return found * (100 if self.share else 1)
+
+
+FIGURES = (
+    Figure("listed a year", "listed_per_year", 4446.0, "new adult listings, 2022"),
+    Figure("transplanted a year", "transplants_per_year", 3668.0, "adult transplants, 2022"),
+    Figure("waiting", "waiting", 3000.0, "patient-years behind 122.5 transplants per 100, 2022"),
+    Figure("deaths per 100 patient-years", "waitlist_deaths_per_100_patient_years", 8.7, "2022"),
+    Figure("alive after 1 year, %", "survival_1_year", 90.3, "recipients of 2011–13", share=True),
+    Figure("alive after 5 years, %", "survival_5_years", 79.6, "recipients of 2011–13", share=True),
+    Figure("taken at the first offer, %", "first_offer_accepted", 32.0, "2007–2017", share=True, promised=False),
+    *(
+        Figure(f"transplants per 100 patient-years in {status}", status, rate, "2023", by_status=True, promised=False)
+        for status, rate in (("status 1", 2226.0), ("status 2", 1088.0))
+    ),
+    Figure(
+        "listed in status 4: days to transplant, median",
+        "waiting_days_median",
+        67.0,
+        "2018–2022",
+        level=LISTED_IN_4,
+        promised=False,
+    ),
+    Figure(
+        "listed in status 4: transplanted, %",
+        "transplanted_of_listed",
+        62.0,
+        "2018–2022, some of them still waiting",
+        level=LISTED_IN_4,
+        share=True,
+        promised=False,
+    ),
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,7 +145,7 @@ def steady_state(
     replicates: int | None = None,
     random_state: int | None = None,
     n_jobs: int | None = None,
-    progress: Callable[[str], object] = lambda message: None,
+    progress: Progress = untold,
     dask: str | None = None,
 ) -> SteadyState:
     """Run the world under the US policy and put it beside the published figures of the US heart list.
@@ -96,30 +165,4 @@ def steady_state(
     if replicates is None and config is None:
         replicates = 8
     result = simulate(["us_status"], years, replicates, random_state, n_jobs, chosen, progress, dask)
-    measured = result.table.loc["us_status"]
-    rows = []
-    for figures, promised in ((FIGURES, True), (BESIDE, False)):
-        for figure, (measure, published, source) in figures.items():
-            percent = 100 if "%" in figure else 1
-            if "status 4" in figure:
-                found = result.by_group.loc[(*FOUR, measure)] * percent
-            elif measure in measured.index:
-                found = measured.loc[measure] * percent
-            else:
-                rate = result.transplants_by_status.loc["us_status", measure]
-                found = pd.Series({"value": rate, "low": float("nan"), "high": float("nan")})
-            difference = 100 * (found["value"] / published - 1)
-            rows.append(
-                {
-                    "figure": figure,
-                    "simulated": found["value"],
-                    "low": found["low"],
-                    "high": found["high"],
-                    "published": published,
-                    "difference": difference,
-                    "within": abs(difference) <= WITHIN,
-                    "promised": promised,
-                    "source": source,
-                }
-            )
-    return SteadyState(pd.DataFrame(rows), result)
+    return SteadyState(pd.DataFrame([figure.beside(result) for figure in FIGURES]), result)

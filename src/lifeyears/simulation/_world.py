@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -191,7 +190,7 @@ def checked_number(name: str, value: Any, low: float, high: float, whole: bool =
     kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
     if isinstance(value, bool) or not isinstance(value, kinds):
         raise ValueError(f"{name} must be a {'whole ' if whole else ''}number; got {value!r}")
-    if not math.isfinite(value) or value < low:
+    if not value >= low:  # NaN, too
         raise ValueError(f"{name} must be at least {low:g}; got {value!r}")
     if value > high:
         raise ValueError(f"{name} must be at most {high:g}; got {value!r}")
