@@ -1,6 +1,7 @@
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import lifeyears as ly
@@ -170,6 +171,61 @@ def test_the_command_line_goes_before_the_file(capsys, tmp_path):
     assert "300 subjects" in out
     assert "horizon 5 years" in out
     assert "4 units (2 iterations of 2 folds), 5 arms, 1 jobs" in out
+
+
+@pytest.fixture
+def dated(tmp_path):
+    """A table of one's own: days, a date of entry, a hospital."""
+    d = ly.data.simulate_registry(n=500, random_state=3)
+    listed = np.datetime64("1987-01-01") + ((d.entry - 1987) * 365.25).astype("timedelta64[D]")
+    table = d.X[["age", "sex", "blood_group"]].assign(
+        survived=(d.y.time * 365.25).round(), died=d.y.event, listed=listed, hospital=np.arange(500) % 9
+    )
+    path = tmp_path / "dated.csv"
+    table.to_csv(path, index=False)
+    return "compare", str(path), "--time", "survived", "--event", "died", "--models", "KM", "--folds", "2"
+
+
+def test_compare_learns_from_the_past_or_from_other_centres(capsys, dated, tmp_path):
+    options = (*dated, "--entry", "listed", "--unit", "days", "--centre", "hospital", "--subgroups", "blood_group")
+    for split in ("temporal", "centre"):
+        code, out, err = out_of(capsys, *options, "--split", split, "--out", str(tmp_path / split))
+        assert code == 0, err
+        assert "column hospital left out: kept for subgroups" in out
+    with open(tmp_path / "temporal" / "tables" / "subgroups.csv") as file:
+        groups = {line.split(",")[0] for line in file}
+    assert {"age", "sex", "blood_group", "era"} <= groups
+    assert "--split temporal" in (tmp_path / "temporal" / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--split", "temporal"), "name its column with --entry"),
+        (("--split", "temporal", "--entry", "listed"), "name it with --unit"),
+        (("--split", "centre"), "name its column with --centre"),
+        (("--split", "sideways"), "split must be one of random, temporal, centre"),
+        (("--subgroups", "shoe"), "subgroups are asked for by shoe; the columns are age, sex"),
+        (("--entry", "lsited"), "listed"),
+    ],
+)
+def test_a_dry_run_refuses_what_the_run_would(capsys, dated, options, message):
+    code, _, err = out_of(capsys, *dated, *options, "--dry-run")
+    assert code == 2
+    assert message in err
+
+
+def test_options_of_tables_are_refused_elsewhere(capsys, tmp_path):
+    for data, words in (("registry", "the registry is simulated"), ("support2", "support2 is a set of the catalogue")):
+        code, _, err = out_of(capsys, "compare", data, "--entry", "when", "--unit", "days", "--dry-run")
+        assert code == 2
+        assert f"{words}: --entry, --unit are for tables of your own" in err
+    code, _, err = out_of(capsys, "compare", str(tmp_path), "--time", "PTIME", "--dry-run")
+    assert code == 2
+    assert "is taken for a STAR release, whose columns are known: --time is for tables of your own" in err
+    code, _, err = out_of(capsys, "reproduce", "full", "--split", "temporal", "--iterations", "5", "--dry-run")
+    assert code == 2
+    assert "a temporal split has one iteration" in err
 
 
 @pytest.mark.parametrize("horizon", ["0", "-1", "nan", "inf"])

@@ -67,8 +67,10 @@ def plan_only(protocol: str, data: Dataset, jobs: int, **options: Any) -> None:
     """For --dry-run: what would be done, and roughly for how long."""
     from ..experiments import Plan
     from ..experiments._plan import START
+    from ..experiments._unit import check_feasible
 
     plan = Plan(protocol=protocol, **options)  # type: ignore[arg-type]
+    check_feasible(data, plan)
     rows = len(data) if protocol == "full" else data.y.n_events
     seconds = START + plan.seconds(rows, data.X.shape[1]) / min(jobs, len(plan.units))
     print(f"{protocol}: {data!r}")

@@ -10,7 +10,7 @@ import typer
 # The least value of every number, on the command line and in a file; the horizon alone need not be whole.
 LEAST = {"horizon": 0, "waitlist": 1, "k": 1, "iterations": 1, "folds": 2, "rows": 100, "seed": 0, "jobs": 1}
 MOST = 2**63
-LISTS = ("drop", "models")
+LISTS = ("drop", "models", "subgroups")
 
 
 def command(
@@ -29,6 +29,17 @@ def command(
     ] = None,
     folds: Annotated[int | None, typer.Option(help="Of each iteration (5).", min=LEAST["folds"])] = None,
     rows: Annotated[int | None, typer.Option(help="Use so many rows, drawn at random.", min=LEAST["rows"])] = None,
+    split: Annotated[
+        str | None, typer.Option(help="random, temporal (learn from the past) or centre; random unless given.")
+    ] = None,
+    entry: Annotated[str | None, typer.Option(help="The column of the date of entry, for temporal splits.")] = None,
+    centre: Annotated[
+        str | None, typer.Option(help="The column of the centre, for splits by it; it is no feature then.")
+    ] = None,
+    unit: Annotated[str | None, typer.Option(help="Of the times: hours, days, weeks, months or years.")] = None,
+    subgroups: Annotated[
+        str | None, typer.Option(help="Further columns, by commas, whose groups the tables tell.")
+    ] = None,
     config: Annotated[Path | None, typer.Option(help="A TOML file with any of these options.")] = None,
     out: Annotated[Path | None, typer.Option(help="The run's folder (comparison-NAME unless given).")] = None,
     jobs: Annotated[int | None, typer.Option(help="Units at once; one a core unless given.")] = None,
@@ -38,10 +49,11 @@ def command(
 ) -> None:
     """Compare survival models, and their rankers, by what an allocation gains from them.
 
-    Examples: lifeyears compare support2; lifeyears compare my.csv --time years --event died --drop patient_id
+    Examples: lifeyears compare support2; lifeyears compare my.csv --time years --event died --drop patient_id;
+    lifeyears compare my.csv --time days --event died --entry listed --split temporal
     """
     from ..experiments._plan import MODELS
-    from ._data import named_data
+    from ._data import named_data, names_in
     from ._runs import all_cores, command_line, named, plan_only, run_and_show
 
     given: dict[str, Any] = {
@@ -55,13 +67,19 @@ def command(
         "iterations": iterations,
         "folds": folds,
         "rows": rows,
+        "split": split,
+        "entry": entry,
+        "centre": centre,
+        "unit": unit,
+        "subgroups": subgroups,
         "seed": seed,
         "jobs": jobs,
     }
     asked = _with_config(given, config)
     jobs = all_cores(asked["jobs"])
     seed = _or(asked["seed"], 0)
-    found = named_data(data, asked["time"], asked["event"], asked["drop"], asked["horizon"], asked["rows"], seed)
+    table = ("time", "event", "drop", "horizon", "rows", "entry", "centre", "unit")
+    found = named_data(data, seed=seed, **{name: asked[name] for name in table})
     if found.report is not None and not dry_run:
         print(found.report)
     folds = _or(asked["folds"], 5)
@@ -78,6 +96,8 @@ def command(
         "default_over": tuple(model for model in bases if model == "Cox") or bases[:1],
         "waitlist": _or(asked["waitlist"], max(2, min(256, len(found) // folds // 8))),
         "k": _or(asked["k"], 1),
+        "split": _or(asked["split"], "random"),
+        "subgroups": tuple(names_in(asked["subgroups"])),
         "seed": seed,
     }
     if dry_run:
@@ -86,9 +106,10 @@ def command(
     again = command_line(
         "compare",
         data,
-        **{name: asked[name] for name in ("time", "event", "drop", "rows")},
+        **{name: asked[name] for name in table if name != "horizon"},
         horizon=options["tau"],
-        **{name: options[name] for name in ("models", "waitlist", "k", "iterations", "folds", "seed")},
+        **{name: options[name] for name in ("models", "waitlist", "k", "iterations", "folds", "split", "seed")},
+        subgroups=options["subgroups"] or None,
     )
     made = run_and_show("full", found, out or Path(f"comparison-{found.name}"), jobs, dask, command=again, **options)
     used = made.summary["waitlist"]

@@ -33,7 +33,7 @@ def command(
 
     from ..matching import fit_model
     from ..matching._fit import BASES, PRESETS
-    from ._data import _names, named_data
+    from ._data import named_data, names_in
     from ._runs import all_cores, named
     from .describe import shown
 
@@ -56,7 +56,7 @@ def command(
         base=base,
         preset=preset,
         name=name,
-        donor=_names(donor) if donor is not None else None,
+        donor=names_in(donor) if donor is not None else None,
         random_state=seed,
         n_jobs=jobs,
         progress=lambda message: print(message, file=sys.stderr, flush=True),

@@ -15,8 +15,16 @@ def command(
     ] = "registry",
     time: Annotated[str | None, typer.Option(help="With a file: the column of the observed time.")] = None,
     event: Annotated[str | None, typer.Option(help="With a file: the column of the event.")] = None,
+    drop: Annotated[str | None, typer.Option(help="Columns to leave out, by commas.")] = None,
+    entry: Annotated[str | None, typer.Option(help="With a file: the column of the date of entry.")] = None,
+    centre: Annotated[str | None, typer.Option(help="With a file: the column of the centre.")] = None,
+    unit: Annotated[
+        str | None, typer.Option(help="With a file, of the times: hours, days, weeks, months or years.")
+    ] = None,
     rows: Annotated[int | None, typer.Option(help="Rows to use (registry: 60,055 unless given).", min=200)] = None,
-    iterations: Annotated[int, typer.Option(help="Of the cross-validation.", min=1)] = 5,
+    iterations: Annotated[
+        int | None, typer.Option(help="Of the cross-validation (5; a temporal split has one).", min=1)
+    ] = None,
     folds: Annotated[int, typer.Option(help="Of each iteration.", min=2)] = 5,
     models: Annotated[str | None, typer.Option(help="Base models, by commas (all five unless given).")] = None,
     default_over: Annotated[
@@ -51,11 +59,12 @@ def command(
     if protocol not in ("artificial", "full", "all"):
         raise ValueError(f"the protocol is artificial, full or all; got {protocol!r}")
     jobs = all_cores(jobs)
-    found = named_data(data, time, event, rows=rows, horizon=horizon, seed=seed)
+    table = {"time": time, "event": event, "drop": drop, "entry": entry, "centre": centre, "unit": unit}
+    found = named_data(data, rows=rows, horizon=horizon, seed=seed, **table)
     tau = horizon if horizon is not None else 20.0 if data == "registry" else found.horizon
     bases = MODELS if models is None else named(models, MODELS, "--models")
     options = {
-        "iterations": 1 if split == "temporal" else iterations,  # time has one order
+        "iterations": iterations if iterations is not None else 1 if split == "temporal" else 5,  # time has one order
         "folds": folds,
         "tau": tau,
         "models": bases,
@@ -79,8 +88,7 @@ def command(
                 "reproduce",
                 each,
                 data=Path(data).name,
-                time=time,
-                event=event,
+                **table,
                 rows=len(found) if data == "registry" else rows,
                 horizon=tau,
                 default_over=options["default_over"] or "none",
