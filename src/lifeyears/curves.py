@@ -178,6 +178,8 @@ class SurvivalCurves:
         before = np.searchsorted(self.times, t, side=side) - 1
         if self.interpolation == "step":
             return before, np.zeros(t.shape)
+        if left:
+            before = np.where(t == 0, -1, before)  # a curve that begins below 1 jumps there
         knots = np.concatenate([[0.0], self.times, [np.inf]])  # (0, 1) opens the curve; the end stays level
         with np.errstate(invalid="ignore"):
             share = (t - knots[before + 1]) / np.maximum(knots[before + 2] - knots[before + 1], 1e-300)

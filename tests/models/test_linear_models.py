@@ -371,6 +371,17 @@ def test_censoring_at_time_zero_is_refused_by_weibull_either_way():
             WeibullAFT().fit(np.vstack([X, X[: len(events)]]), zeros.censoring())
 
 
+@pytest.mark.parametrize("model", [KaplanMeier(), Cox()])
+def test_each_row_at_a_time_of_its_own(model):
+    X, y = cohort(1500, ties=True)
+    model = clone(model).fit(X, y)
+    own = y.time[:40]
+    for left in (False, True):
+        grid = model.predict_curves(X[:40], np.unique(np.append(y.time, own)))  # all times: no step is joined
+        assert model.survival_at(X[:40], own, left) == pytest.approx(grid.at_own(own, left), rel=1e-12)
+    assert model.survival_at(X[:3], np.zeros(3), left=True).tolist() == [1.0] * 3
+
+
 def test_thinned_grids_keep_the_area():
     X, y = cohort(6000)
     for model in (KaplanMeier(), Cox()):

@@ -241,6 +241,41 @@ def test_ipcw_weights_use_the_left_limit():
     assert values == pytest.approx([1, 2, 0, 2.9 * 2])
 
 
+@pytest.mark.parametrize("model", [KaplanMeier(), Cox()])
+def test_ipcw_weights_are_not_those_of_a_grid(model):
+    """With thousands of censoring times, by the model's curve at every one of them."""
+    X, y = cohort(4000)
+    tau = float(np.quantile(y.time, 0.95))
+    fitted, seen = model.fit(X, y.censoring()), y.restrict(tau)
+    whole = fitted.predict_curves(X, np.unique(y.time)).at_own(seen.time, left=True)
+    found = IPCW(fitted, tau=tau, on_violation="clip", floor=1e-6).estimate(X, y).values
+    assert found == pytest.approx(np.where(seen.event, seen.time / whole, 0.0), rel=1e-12)
+
+
+@pytest.mark.parametrize("right", ["survival", "censoring"])
+def test_dr_is_unbiased_where_some_are_lost_at_once(right):
+    """A fifth are censored at 0 and the rest at a constant rate; one death time, so that the expectation is a sum."""
+    grid = np.linspace(0, 5, 4001)
+    G = ly.SurvivalCurves(grid, 0.8 * np.exp(-0.2 * grid)[None], "linear")
+    wrong_G = ly.SurvivalCurves(grid, 0.6 * np.exp(-0.1 * grid)[None], "linear")
+    S = ly.SurvivalCurves(np.array([2.0, 4.0]), np.array([[0.5, 0.0]]))  # dies at 2 or at 4
+    wrong_S = ly.SurvivalCurves(np.array([1.0, 4.0]), np.array([[0.7, 0.0]]))
+    survival, censoring = (S, wrong_G) if right == "survival" else (wrong_S, G)
+    total = 0.0
+    for death in (2.0, 4.0):
+        cuts = np.linspace(0, death, 2001)
+        middle = (cuts[1:] + cuts[:-1]) / 2
+        chance = -0.8 * np.diff(np.exp(-0.2 * cuts))
+        time = np.concatenate([[0.0], middle, [death]])
+        weight = np.concatenate([[0.2], chance, [0.8 * np.exp(-0.2 * death)]])
+        y = ly.Outcome(time, np.append(np.zeros(len(time) - 1, bool), True))
+        values = (
+            DoublyRobust(survival, censoring, tau=5.0, on_violation="warn").estimate(np.zeros((len(y), 1)), y).values
+        )
+        total += 0.5 * float(weight @ values)
+    assert total == pytest.approx(3.0, abs=2e-3)
+
+
 def test_mean_of_dr_with_km_is_the_mean_of_km():
     # with marginal curves of the same sample all three agree on the mean
     X, y = cohort(200, ties=True)

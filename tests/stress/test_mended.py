@@ -143,11 +143,10 @@ def test_a_lost_dask_worker_is_worked_around(monkeypatch, tmp_path):
     options = {"iterations": 1, "folds": 2, "models": ("KM",), "default_over": (), "waitlist": 20, "tau": 10.0}
     asked = []
 
-    def dying(bare, plan, units, out, n_jobs, dask, expected):
+    def dying(bare, plan, units, n_jobs, dask, expected):
         asked.append(list(units))
         for unit in units:
-            _runner._one(bare, plan, *unit, out, expected)
-            yield
+            yield _runner._one(bare, plan, unit, expected)
             if len(asked) == 1:
                 raise killed("unit")
 

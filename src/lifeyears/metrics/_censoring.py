@@ -22,14 +22,7 @@ def censoring_curves(y: Outcome, censoring: Any) -> SurvivalCurves:
         censoring. Curves: G(t|x) as known or modelled, one row for each of y, or one for all.
     """
     if isinstance(censoring, SurvivalCurves):
-        if len(censoring) == len(y):
-            return censoring
-        if len(censoring) == 1:
-            shared = np.broadcast_to(censoring.survival, (len(y), len(censoring.times)))
-            return SurvivalCurves(censoring.times, shared, censoring.interpolation)
-        raise ValueError(
-            f"there are {len(censoring)} censoring curves for {len(y)} rows; give one each, or one for all"
-        )
+        return censoring.for_rows(len(y), "censoring")
     source = y if censoring is None else as_outcome(censoring)
     return product_limit(source.censoring()).curves(len(y))
 

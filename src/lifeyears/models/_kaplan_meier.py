@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..curves import product_limit
@@ -47,6 +49,11 @@ class KaplanMeier(SurvivalModel):
     def _survival(self, X: np.ndarray, times: np.ndarray) -> np.ndarray:
         before = np.searchsorted(self.times_, times, side="right")
         return np.broadcast_to(np.append(1.0, self.survival_)[before], (len(X), len(times)))
+
+    def survival_at(self, X: Any, times: Any, left: bool = False) -> np.ndarray:
+        """S(tᵢ), or S(tᵢ⁻): each row at times of its own, (n,) or (n, q), not on a grid."""
+        self._checked_new(X)
+        return np.append(1.0, self.survival_)[np.searchsorted(self.times_, times, side="left" if left else "right")]
 
     def _expected(self, X: np.ndarray) -> np.ndarray:
         return np.full(len(X), self._expected_life)

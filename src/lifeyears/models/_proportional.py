@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numba
 import numpy as np
@@ -143,6 +144,12 @@ class ProportionalHazards(SurvivalModel):
 
     def _survival(self, X: np.ndarray, times: np.ndarray) -> np.ndarray:
         return self._baseline().survival(self._eta(X), times)
+
+    def survival_at(self, X: Any, times: Any, left: bool = False) -> np.ndarray:
+        """S(tᵢ|xᵢ), or S(tᵢ⁻|xᵢ): each row at times of its own, (n,) or (n, q), not on a grid."""
+        risk = risk_of(self._eta(self._checked_new(X)))
+        before = np.searchsorted(self.baseline_times_, times, side="left" if left else "right")
+        return np.exp(-np.append(0.0, self.baseline_hazard_)[before] * risk.reshape(-1, *[1] * (np.ndim(times) - 1)))
 
     def _expected(self, X: np.ndarray) -> np.ndarray:
         return self._table(self._eta(X), self._baseline(), self.tau_)

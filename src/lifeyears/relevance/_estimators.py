@@ -40,6 +40,23 @@ class Part(NamedTuple):
     out_of_reach: int
 
 
+class OwnTimes:
+    """G(t⁻|x) of some rows, each at its own time and at the horizon; without a grid, whose steps 1/G would magnify."""
+
+    def __init__(self, model: Any, X: Any, times: np.ndarray, tau: float) -> None:
+        asked = np.column_stack([times, np.full(len(times), tau)])
+        self._own, self._at_horizon = model.survival_at(X, asked, left=True).T
+
+    def __len__(self) -> int:
+        return len(self._own)
+
+    def at_own(self, times: np.ndarray, left: bool = True) -> np.ndarray:
+        return self._own
+
+    def at(self, time: float, left: bool = True) -> np.ndarray:
+        return self._at_horizon
+
+
 class RelevanceEstimator(BaseEstimator):
     """What EY, IPCW and DR share: nuisance models to fit, or known curves to use as they are."""
 
@@ -81,7 +98,7 @@ class RelevanceEstimator(BaseEstimator):
         seen = y.restrict(tau)
         values, parts = seen.time.copy(), []  # a seen life is worth its own time, if nobody has to be asked
         for rows in self._blocks(X, seen, sources):
-            curves = {role: _curves_of(source, X, rows) for role, source in sources.items()}
+            curves = {role: self._curves(source, X, rows, seen[rows], tau) for role, source in sources.items()}
             parts.append(self._estimate(seen[rows], tau, curves))
             values[rows] = parts[-1].values
         diagnostics = Diagnostics.joined([part.diagnostics for part in parts])
@@ -160,11 +177,14 @@ class RelevanceEstimator(BaseEstimator):
         blocks = row_blocks(len(seen[rows]), 4 * MOST_GRID_POINTS)
         return [rows[block] if isinstance(rows, np.ndarray) else block for block in blocks]
 
+    def _curves(self, source: Any, X: Any, rows: Rows, seen: Outcome, tau: float) -> SurvivalCurves | OwnTimes:
+        return _curves_of(source, X, rows)
+
     def _asked(self, seen: Outcome) -> Rows:
         """The rows whose curves are needed."""
         return EVERYBODY
 
-    def _estimate(self, y: Outcome, tau: float, curves: dict[str, SurvivalCurves]) -> Part:
+    def _estimate(self, y: Outcome, tau: float, curves: dict[str, Any]) -> Part:
         survival, censoring = curves.get("survival"), curves.get("censoring")
         floor, small, never, out_of_reach = 0.0, 0, 0, 0
         weights: dict[str, Any] = {}
@@ -296,6 +316,11 @@ class IPCW(RelevanceEstimator):
         self.on_violation = on_violation
         self.floor = floor
 
+    def _curves(self, source: Any, X: Any, rows: Rows, seen: Outcome, tau: float) -> SurvivalCurves | OwnTimes:
+        if hasattr(source, "survival_at"):
+            return OwnTimes(source, _some(X, rows), seen.time, tau)
+        return _curves_of(source, X, rows)
+
 
 class DoublyRobust(RelevanceEstimator):
     """DR: weighting and imputation together, right if either model is.
@@ -335,7 +360,11 @@ def _curves_of(source: SurvivalCurves | SurvivalModel, X: Any, rows: Rows) -> Su
     """Curves of some rows of X."""
     if isinstance(source, SurvivalCurves):
         return source[rows]
-    return source.predict_curves(X if rows is EVERYBODY else _safe_indexing(X, rows))
+    return source.predict_curves(_some(X, rows))
+
+
+def _some(X: Any, rows: Rows) -> Any:
+    return X if rows is EVERYBODY else _safe_indexing(X, rows)
 
 
 def _of_weights(reached: np.ndarray, floor: float) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def _sum_over_jumps(
 def _integral(
     time: np.ndarray, tau: float, survival: SurvivalCurves, censoring: SurvivalCurves, floor: float
 ) -> np.ndarray:
-    """∫₀ᵀ Q d(1/G) for a G without jumps: trapezoids between the knots of both curves, which are cut finer if few.
+    """∫₀ᵀ Q d(1/G) for a G that jumps at 0 only: trapezoids between the knots of both curves, cut finer if few.
 
     Within a cell Q is continuous; where S jumps, its limits from the left and from the right differ.
     """
@@ -75,6 +75,7 @@ def _integral(
         with np.errstate(invalid="ignore", over="ignore"):
             cells = 0.5 * (after[:, :-1] + before[:, 1:]) * np.diff(inverse, axis=1)
         total[rows] = np.where(grid[1:] < T[:, None], cells, 0.0).sum(axis=1)
+        total[rows] += np.where(T > 0, after[:, 0] * (inverse[:, 0] - 1.0), 0.0)  # who is lost at once, a jump at 0
     # the last, partial cell: from the last grid time before T to T
     start = grid[np.maximum(np.searchsorted(grid, time, side="left") - 1, 0)]
     rise = _inverse(censoring.at_own(time), floor) - _inverse(censoring.at_own(start), floor)
