@@ -96,8 +96,9 @@ def paper_table(name: str) -> pd.DataFrame:
 
     Examples
     --------
-    >>> paper_table("table_1").loc[3, ["model", "framework", "NDCG@1", "NDCG@1 sd", "NDCG@1 stars"]].tolist()
-    ['Cox', 'ranker', 0.494, 0.256, '**']
+    >>> row = paper_table("table_1").loc[3]
+    >>> row["model"], row["framework"], float(row["NDCG@1"]), float(row["NDCG@1 sd"]), row["NDCG@1 stars"]
+    ('Cox', 'ranker', 0.494, 0.256, '**')
     """
     import pandas as pd
 
