@@ -1,7 +1,10 @@
+import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import lifeyears as ly
@@ -213,6 +216,60 @@ def test_a_dry_run_refuses_what_the_run_would(capsys, dated, options, message):
     code, _, err = out_of(capsys, *dated, *options, "--dry-run")
     assert code == 2
     assert message in err
+
+
+def test_codes_of_the_event_and_dates_are_read_from_the_command_line(capsys, dated, tmp_path):
+    table = pd.read_csv(dated[1]).assign(status=lambda t: np.where(t["died"], 2, 1))
+    last = pd.to_datetime(table["listed"]) + pd.to_timedelta(table["survived"], unit="D")
+    table.assign(last=last).drop(columns=["died", "survived"]).to_csv(tmp_path / "codes.csv", index=False)
+    options = ("compare", str(tmp_path / "codes.csv"), "--entry", "listed", "--exit", "last", "--dry-run")
+    code, _, err = out_of(capsys, *options, "--event", "status")
+    assert code == 2
+    assert "that is --event-values 2" in err
+    assert "event_values" not in err
+    code, out, err = out_of(capsys, *options, "--event", "status", "--event-values", "2", "--unit", "days")
+    assert code == 0, err
+    assert f"{int((table['status'] == 2).sum())} events" in out
+    assert "UserWarning" not in err
+
+
+def test_a_leak_is_told_with_the_answer(capsys, dated, tmp_path):
+    table = pd.read_csv(dated[1])
+    table.assign(days_in_study=table["survived"] + 1.0).to_csv(tmp_path / "leaky.csv", index=False)
+    code, out, err = out_of(capsys, dated[0], str(tmp_path / "leaky.csv"), *dated[2:], "--out", str(tmp_path / "run"))
+    assert code == 0, err
+    told = out[out.index("per allocation: ") :]
+    assert "Warning: The table may tell the outcome. column days_in_study may leak" in told
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_a_run_that_is_terminated_leaves_no_worker_behind(tmp_path):
+    command = [
+        sys.executable,
+        "-m",
+        "lifeyears",
+        "demo",
+        "--rows",
+        "2000",
+        "--jobs",
+        "2",
+        "--out",
+        str(tmp_path / "run"),
+    ]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    while "0 of 2 units" not in process.stdout.readline():
+        pass
+    time.sleep(4.0)
+    process.send_signal(signal.SIGTERM)
+    out, _ = process.communicate(timeout=30)  # ends when nobody holds the pipe any longer
+    assert process.returncode == 130
+    assert "finished units are kept, and the same command goes on from them" in out
+
+
+def test_the_systems_errors_are_told_without_numbers(capsys, tmp_path):
+    code, _, err = out_of(capsys, "compare", "support2", "--config", str(tmp_path / "none.toml"))
+    assert code == 2
+    assert err == f"lifeyears: {tmp_path / 'none.toml'}: no such file or directory\n"
 
 
 def test_options_of_tables_are_refused_elsewhere(capsys, tmp_path):

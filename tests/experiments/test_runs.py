@@ -280,6 +280,19 @@ def test_columns_that_are_asked_for_make_subgroups(data):
         ly.experiments.run("full", data, "unused", **SMALL, subgroups=("nonsense",))
 
 
+def test_the_unit_of_time_does_not_matter(data):
+    plan = Plan("full", **SMALL | {"models": ("Cox",)})
+    in_days = replace(data, unit="days", y=ly.Outcome(data.y.time * 365.25, data.y.event), truth=None)
+    years, days = run_unit(data, plan, 0, 0), run_unit(in_days, replace(plan, tau=15.0 * 365.25), 0, 0)
+    for arm in range(2):
+        assert days.scores[arm] / 365.25 == pytest.approx(years.scores[arm], rel=1e-4)
+
+
+def test_more_folds_than_rows_are_refused_in_words(data):
+    with pytest.raises(ValueError, match="3,000 folds need as many rows; there are 400"):
+        ly.experiments.run("full", data, "unused", **SMALL | {"folds": 3000})
+
+
 def test_splits_by_time_and_by_centre(data):
     rows = np.arange(len(data))
     later = folds_of(data, rows, data.y, Plan("full", split="temporal", folds=3, iterations=1), 0)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import sys
+import threading
 from typing import Any
 
 import typer
@@ -21,6 +23,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Research use only. Set LIFEYEARS_TRACEBACK=1 to see where an error came from.",
 )
 app.command("demo")(demo.command)
@@ -44,10 +47,12 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     """Run one command and return its exit code."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: workers go with their parent
     try:
         result = app(arguments, standalone_mode=False)
     except (typer.Abort, KeyboardInterrupt):
-        return _fail("interrupted", 130)
+        return _fail(_interrupted(arguments), 130)
     except BrokenPipeError:  # the reader of a pipe has seen enough
         sys.stdout = None
         return 0
@@ -59,13 +64,25 @@ def run(arguments: list[str]) -> int:
         if os.environ.get("LIFEYEARS_TRACEBACK"):
             raise
         if isinstance(error, REQUEST_ERRORS) and not isinstance(error, ArithmeticError) and "LinAlg" not in repr(error):
-            return _fail(str(error), 2)
+            return _fail(_words(error), 2)
         if isinstance(error, OSError) and error.errno in (errno.ENAMETOOLONG, errno.ELOOP):
-            return _fail(str(error), 2)
+            return _fail(_words(error), 2)
         return _fail(f"the work failed: {type(error).__name__}: {error}", 1)
     if result == 130:  # the parser turns Ctrl-C into this code, and says nothing
-        return _fail("interrupted", 130)
+        return _fail(_interrupted(arguments), 130)
     return result if isinstance(result, int) else 0
+
+
+def _words(error: BaseException) -> str:
+    """What an error says; of the system's own, without their numbers."""
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"{error.filename}: {error.strerror.lower()}"
+    return str(error)
+
+
+def _interrupted(arguments: list[str]) -> str:
+    resumes = bool(arguments) and arguments[0] in ("demo", "compare", "reproduce")
+    return "interrupted" + ("; finished units are kept, and the same command goes on from them" if resumes else "")
 
 
 def _show_help(error: Any) -> int:

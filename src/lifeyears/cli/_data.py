@@ -5,40 +5,34 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ._options import TABLE
+
 if TYPE_CHECKING:
     from ..data import Dataset
 
 
 def named_data(
-    data: str,
-    time: str | None = None,
-    event: str | None = None,
-    drop: str | None = None,
-    horizon: float | None = None,
-    rows: int | None = None,
-    seed: int = 0,
-    entry: str | None = None,
-    centre: str | None = None,
-    unit: str | None = None,
+    data: str, horizon: float | None = None, rows: int | None = None, seed: int = 0, **table: str | list[str] | None
 ) -> Dataset:
-    """Load what was asked for; errors say what there is."""
+    """Load what was asked for, `table` being the options of `_options.TABLE`; errors say what there is."""
     from dataclasses import replace
 
     from ..data import catalogue, load, read_star, simulate_registry
 
     if horizon is not None and not 0 < horizon < float("inf"):
         raise ValueError(f"--horizon must be a time above 0; got {horizon:g}")
-    own = {"time": time, "event": event, "entry": entry, "centre": centre, "unit": unit}
+    own = {name: value for name, value in table.items() if name != "drop"}
+    drop = names_in(table.get("drop"))
     path = Path(data)
     if data == "registry":
-        _refuse(own | {"drop": drop}, "the registry is simulated")
+        _refuse(table, "the registry is simulated")
         made = simulate_registry(60_055 if rows is None else rows, random_state=seed)
         return made if horizon is None else replace(made, horizon=horizon)
     if path.is_dir():
         _refuse(own, f"{path.name} is taken for a STAR release, whose columns are known")
         found = _without(read_star(path), drop)
     elif path.exists():
-        found = _own_table(path, drop=names_in(drop), horizon=horizon, **own)
+        found = _own_table(path, drop=drop, horizon=horizon, **own)
     elif path.suffix or "/" in data:
         raise FileNotFoundError(f"there is no file {data}")
     else:
@@ -54,31 +48,73 @@ def named_data(
     return found if horizon is None else replace(found, horizon=horizon)
 
 
-def _own_table(path: Path, event: str | None, centre: str | None, **options: Any) -> Dataset:
+def _own_table(path: Path, **given: Any) -> Dataset:
     """A file, with its column of centres, if there is one, under the name that splits by centre look for."""
+    import warnings
     from dataclasses import replace
 
     from ..data import read_table
 
-    if not event:
+    if not given.get("event"):
         raise ValueError(f"say which columns of {path.name} hold the outcome: --time COLUMN --event COLUMN")
-    found = read_table(path, event=event, subgroups=centre or (), **options)
+    centre = given.pop("centre", None)
+    for name in ("keep", "categorical"):
+        given[name] = names_in(given.get(name))
+    given["event_values"] = [_number_or_text(value) for value in names_in(given.get("event_values"))] or None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the report, which is printed, says the same
+            found = read_table(path, subgroups=centre or (), **given)
+    except ValueError as error:
+        raise ValueError(in_options(str(error))) from None
+    if found.report is not None:
+        told = tuple(map(in_options, found.report.warnings))
+        left_out = {name: in_options(why) for name, why in found.report.dropped_columns.items()}
+        found = replace(found, report=replace(found.report, warnings=told, dropped_columns=left_out))
     return found if found.subgroups is None else replace(found, subgroups=found.subgroups.set_axis(["centre"], axis=1))
 
 
-def _refuse(given: dict[str, str | None], why: str) -> None:
-    asked = [f"--{name}" for name, value in given.items() if value]
+def in_options(text: str) -> str:
+    """Words for Python in those of the command line.
+
+    Examples
+    --------
+    >>> in_options("Say which with event_values=: one value, as event_values=2. Or leave it out with drop=['a b']")
+    "Say which with --event-values: one value, as --event-values 2. Or leave it out with --drop 'a b'"
+    """
+    import re
+
+    names = "|".join(TABLE)
+    text = re.sub(rf"\b({names})=\[('[^']*')\]", r"\1=\2", text)
+    return re.sub(
+        rf"\b({names})=(?=(\w|'|\"|\[)?)",
+        lambda found: f"--{found[1].replace('_', '-')}" + (" " if found[2] else ""),
+        text,
+    )
+
+
+def _number_or_text(value: str) -> int | float | str:
+    for kind in (int, float):
+        try:
+            return kind(value)
+        except ValueError:
+            continue
+    return value
+
+
+def _refuse(given: dict[str, Any], why: str) -> None:
+    asked = [f"--{name.replace('_', '-')}" for name, value in given.items() if value]
     if asked:
         raise ValueError(f"{why}: {', '.join(asked)} {'is' if len(asked) == 1 else 'are'} for tables of your own")
 
 
-def _without(data: Dataset, drop: str | None) -> Dataset:
+def _without(data: Dataset, drop: list[str]) -> Dataset:
     from dataclasses import replace
 
-    absent = [name for name in names_in(drop) if name not in data.X]
+    absent = [name for name in drop if name not in data.X]
     if absent:
         raise ValueError(f"--drop names {', '.join(absent)}; the columns are {', '.join(map(str, data.X))}")
-    return replace(data, X=data.X.drop(columns=names_in(drop)))
+    return replace(data, X=data.X.drop(columns=drop))
 
 
 def _some_rows(data: Dataset, rows: int, seed: int) -> Dataset:
@@ -96,5 +132,8 @@ def _some_rows(data: Dataset, rows: int, seed: int) -> Dataset:
     )
 
 
-def names_in(text: str | None) -> list[str]:
-    return [] if text is None else [name.strip() for name in text.split(",") if name.strip()]
+def names_in(given: Any) -> list[str]:
+    """Names between commas, or a list of them as it is."""
+    if isinstance(given, list):
+        return given
+    return [] if given is None else [name.strip() for name in given.split(",") if name.strip()]

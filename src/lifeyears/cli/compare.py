@@ -7,18 +7,49 @@ from typing import Annotated, Any
 
 import typer
 
+from ._options import (
+    TABLE,
+    Categorical,
+    Centre,
+    DateFormat,
+    Decimal,
+    Delimiter,
+    Drop,
+    Encoding,
+    Entry,
+    Event,
+    EventValues,
+    Exit,
+    Keep,
+    Sheet,
+    Time,
+    Unit,
+)
+
 # The least value of every number, on the command line and in a file; the horizon alone need not be whole.
 LEAST = {"horizon": 0, "waitlist": 1, "k": 1, "iterations": 1, "folds": 2, "rows": 100, "seed": 0, "jobs": 1}
 MOST = 2**63
-LISTS = ("drop", "models", "subgroups")
+LISTS = ("drop", "keep", "categorical", "event_values", "models", "subgroups")
 
 
 def command(
     data: Annotated[str, typer.Argument(help="A file, a STAR folder, or the name of a data set.")],
-    time: Annotated[str | None, typer.Option(help="The column of the observed time.")] = None,
-    event: Annotated[str | None, typer.Option(help="The column of the event.")] = None,
+    time: Time = None,
+    event: Event = None,
+    event_values: EventValues = None,
+    entry: Entry = None,
+    exit: Exit = None,
+    unit: Unit = None,
+    centre: Centre = None,
+    drop: Drop = None,
+    keep: Keep = None,
+    categorical: Categorical = None,
+    sheet: Sheet = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+    date_format: DateFormat = None,
     horizon: Annotated[float | None, typer.Option(help="τ, in the unit of the times; suggested from the data.")] = None,
-    drop: Annotated[str | None, typer.Option(help="Columns to leave out, by commas.")] = None,
     models: Annotated[str | None, typer.Option(help="Base models, by commas (all five unless given).")] = None,
     waitlist: Annotated[
         int | None, typer.Option(help="Candidates on a list (256, fewer on small data).", min=LEAST["waitlist"])
@@ -32,11 +63,6 @@ def command(
     split: Annotated[
         str | None, typer.Option(help="random, temporal (learn from the past) or centre; random unless given.")
     ] = None,
-    entry: Annotated[str | None, typer.Option(help="The column of the date of entry, for temporal splits.")] = None,
-    centre: Annotated[
-        str | None, typer.Option(help="The column of the centre, for splits by it; it is no feature then.")
-    ] = None,
-    unit: Annotated[str | None, typer.Option(help="Of the times: hours, days, weeks, months or years.")] = None,
     subgroups: Annotated[
         str | None, typer.Option(help="Further columns, by commas, whose groups the tables tell.")
     ] = None,
@@ -56,11 +82,11 @@ def command(
     from ._data import named_data, names_in
     from ._runs import all_cores, command_line, named, plan_only, run_and_show
 
+    columns = (time, event, event_values, entry, exit, unit, centre, drop, keep, categorical)
+    written = (sheet, delimiter, encoding, decimal, date_format)
     given: dict[str, Any] = {
-        "time": time,
-        "event": event,
+        **dict(zip(TABLE, (*columns, *written), strict=True)),
         "horizon": horizon,
-        "drop": drop,
         "models": models,
         "waitlist": waitlist,
         "k": k,
@@ -68,9 +94,6 @@ def command(
         "folds": folds,
         "rows": rows,
         "split": split,
-        "entry": entry,
-        "centre": centre,
-        "unit": unit,
         "subgroups": subgroups,
         "seed": seed,
         "jobs": jobs,
@@ -78,9 +101,9 @@ def command(
     asked = _with_config(given, config)
     jobs = all_cores(asked["jobs"])
     seed = _or(asked["seed"], 0)
-    table = ("time", "event", "drop", "horizon", "rows", "entry", "centre", "unit")
-    found = named_data(data, seed=seed, **{name: asked[name] for name in table})
-    if found.report is not None and not dry_run:
+    table = {name: asked[name] for name in TABLE}
+    found = named_data(data, asked["horizon"], asked["rows"], seed, **table)
+    if found.report is not None:
         print(found.report)
     folds = _or(asked["folds"], 5)
     bases = MODELS if asked["models"] is None else named(asked["models"], MODELS, "--models")
@@ -106,7 +129,8 @@ def command(
     again = command_line(
         "compare",
         data,
-        **{name: asked[name] for name in table if name != "horizon"},
+        **table,
+        rows=asked["rows"],
         horizon=options["tau"],
         **{name: options[name] for name in ("models", "waitlist", "k", "iterations", "folds", "split", "seed")},
         subgroups=options["subgroups"] or None,
@@ -148,7 +172,7 @@ def _checked(path: Path, name: str, value: Any) -> Any:
     parts = value if name in LISTS and isinstance(value, list) else [value]
     if not all(isinstance(part, str) for part in parts):
         raise ValueError(f"{path}: {name} must be text{' or a list of texts' * (name in LISTS)}; got {value!r}")
-    return ",".join(parts)
+    return value if name in LISTS and name != "models" else ",".join(parts)
 
 
 def _or(value: Any, default: Any) -> Any:

@@ -7,14 +7,43 @@ from typing import Annotated
 
 import typer
 
+from ._options import (
+    TABLE,
+    Categorical,
+    DateFormat,
+    Decimal,
+    Delimiter,
+    Drop,
+    Encoding,
+    Entry,
+    Event,
+    EventValues,
+    Exit,
+    Keep,
+    Sheet,
+    Time,
+    Unit,
+)
+
 
 def command(
     data: Annotated[str, typer.Argument(help="A file, a STAR folder, the name of a data set, or registry.")],
     out: Annotated[Path, typer.Option(help="The model's folder.")],
-    time: Annotated[str | None, typer.Option(help="The column of the observed time.")] = None,
-    event: Annotated[str | None, typer.Option(help="The column of the event.")] = None,
+    time: Time = None,
+    event: Event = None,
+    event_values: EventValues = None,
+    entry: Entry = None,
+    exit: Exit = None,
+    unit: Unit = None,
+    drop: Drop = None,
+    keep: Keep = None,
+    categorical: Categorical = None,
+    sheet: Sheet = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+    date_format: DateFormat = None,
     horizon: Annotated[float | None, typer.Option(help="τ, in the unit of the times; suggested from the data.")] = None,
-    drop: Annotated[str | None, typer.Option(help="Columns to leave out, by commas.")] = None,
     base: Annotated[str, typer.Option(help="The survival model: KM, Cox, AFT, DeepSurv or DeepHit.")] = "Cox",
     preset: Annotated[str, typer.Option(help="The ranker over it: default, paper, or none.")] = "default",
     donor: Annotated[str | None, typer.Option(help="Columns of the donor, by commas (those named donor_…).")] = None,
@@ -41,7 +70,9 @@ def command(
     (base,), (preset,) = named(base, tuple(BASES), "--base"), named(preset, PRESETS, "--preset")
     if out.exists() and not overwrite:
         raise ValueError(f"{out} exists: choose another folder with --out, or give --overwrite")
-    found = named_data(data, time, event, drop, horizon, rows, seed)
+    columns = (time, event, event_values, entry, exit, unit, None, drop, keep, categorical)
+    written = (sheet, delimiter, encoding, decimal, date_format)
+    found = named_data(data, horizon, rows, seed, **dict(zip(TABLE, (*columns, *written), strict=True)))
     if dry_run:
         # measured on one core: seconds for 1,000 rows × 100 columns
         seconds = len(found) / 1000 * {"default": 3.0, "paper": 0.6, "none": 0.3}[preset]

@@ -7,20 +7,46 @@ from typing import Annotated
 
 import typer
 
+from ._options import (
+    TABLE,
+    Categorical,
+    Centre,
+    DateFormat,
+    Decimal,
+    Delimiter,
+    Drop,
+    Encoding,
+    Entry,
+    Event,
+    EventValues,
+    Exit,
+    Keep,
+    Sheet,
+    Time,
+    Unit,
+)
+
 
 def command(
     protocol: Annotated[str, typer.Argument(help="artificial (section 6.1), full (section 6.2) or all.")] = "all",
     data: Annotated[
         str, typer.Option(help="registry (simulated), a data set's name, or a file or STAR folder.")
     ] = "registry",
-    time: Annotated[str | None, typer.Option(help="With a file: the column of the observed time.")] = None,
-    event: Annotated[str | None, typer.Option(help="With a file: the column of the event.")] = None,
-    drop: Annotated[str | None, typer.Option(help="Columns to leave out, by commas.")] = None,
-    entry: Annotated[str | None, typer.Option(help="With a file: the column of the date of entry.")] = None,
-    centre: Annotated[str | None, typer.Option(help="With a file: the column of the centre.")] = None,
-    unit: Annotated[
-        str | None, typer.Option(help="With a file, of the times: hours, days, weeks, months or years.")
-    ] = None,
+    time: Time = None,
+    event: Event = None,
+    event_values: EventValues = None,
+    entry: Entry = None,
+    exit: Exit = None,
+    unit: Unit = None,
+    centre: Centre = None,
+    drop: Drop = None,
+    keep: Keep = None,
+    categorical: Categorical = None,
+    sheet: Sheet = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+    date_format: DateFormat = None,
     rows: Annotated[int | None, typer.Option(help="Rows to use (registry: 60,055 unless given).", min=200)] = None,
     iterations: Annotated[
         int | None, typer.Option(help="Of the cross-validation (5; a temporal split has one).", min=1)
@@ -59,8 +85,10 @@ def command(
     if protocol not in ("artificial", "full", "all"):
         raise ValueError(f"the protocol is artificial, full or all; got {protocol!r}")
     jobs = all_cores(jobs)
-    table = {"time": time, "event": event, "drop": drop, "entry": entry, "centre": centre, "unit": unit}
-    found = named_data(data, rows=rows, horizon=horizon, seed=seed, **table)
+    columns = (time, event, event_values, entry, exit, unit, centre, drop, keep, categorical)
+    written = (sheet, delimiter, encoding, decimal, date_format)
+    table = dict(zip(TABLE, (*columns, *written), strict=True))
+    found = named_data(data, horizon, rows, seed, **table)
     tau = horizon if horizon is not None else 20.0 if data == "registry" else found.horizon
     bases = MODELS if models is None else named(models, MODELS, "--models")
     options = {

@@ -222,6 +222,11 @@ def warnings_of(run: Run, found: dict[str, PositivityReport]) -> list[dict[str, 
     """What a reader must know before the answer, the gravest first."""
     unit, tau = run.dataset.unit, run.plan.tau
     made = []
+    report = run.dataset.report
+    leaks = [] if report is None else [told for told in report.warnings if "may leak the outcome" in told]
+    if leaks:
+        text = f"{'. '.join(leaks)}. Until then no number here can be trusted, the support at the horizon included."
+        made.append({"serious": True, "title": "The table may tell the outcome", "text": text})
     worst = max(found.values(), key=lambda report: report.share_out_of_reach)
     if worst.violated:
         text = (

@@ -370,9 +370,9 @@ class Run:
             gain, low, high, _ = self.gain(best, second)
             alike = answer(self)["alike"]
             text += f"Over the next best, {second}, it gains {gain:.2f} ({low:.2f} to {high:.2f}). " + (
-                f"It cannot be told from {len(alike)} of the other {len(others)}."
+                f"It cannot be told from {len(alike)} of the other {len(others)}: {', '.join(alike)}."
                 if alike
-                else "The evidence is enough to say that it is better than each other."
+                else "The evidence is enough to say that it is better than every other."
             )
         rows = sum(len(unit.rows) for unit in self.first)
         if not self.by_folds and self.few_rows:

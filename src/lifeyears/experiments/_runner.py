@@ -96,9 +96,12 @@ def run(
 
 def finish(out: Path, plan: Plan, dataset: Dataset, command: str = "") -> Run:
     """Make summary and tables from the units."""
+    from threadpoolctl import threadpool_limits
+
     results = [load_unit(out, *unit) for unit in plan.units]
     made = Run(plan, [result for result in results if result is not None], dataset, command)
-    made.write(out)
+    with threadpool_limits(1):  # sums in one order: the same bytes on any number of threads
+        made.write(out)
     return made
 
 

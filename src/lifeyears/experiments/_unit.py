@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import warnings
 from collections import Counter
 from collections.abc import Iterable
@@ -159,6 +160,10 @@ def check_feasible(data: Dataset, plan: Plan) -> None:
     rows = cohort_of(data, plan)
     if not len(rows):
         raise ValueError("no event was seen: is the event column the right way round?")
+    if plan.folds > len(rows):
+        raise ValueError(f"{plan.folds:,} folds need as many rows; there are {len(rows):,}")
+    if any(model.startswith("Deep") for model in plan.models) and importlib.util.find_spec("torch") is None:
+        raise ImportError('DeepSurv and DeepHit need torch: pip install "lifeyears[deep]", or name other --models')
     needed = 2 * plan.nuisance_folds
     for iteration in range(plan.iterations):
         y = outcome_of(data.y[rows], plan, iteration)
@@ -209,7 +214,8 @@ def _run_unit(data: Dataset, plan: Plan, iteration: int, fold: int, expected: np
     prepare = TablePreprocessor().fit(table.iloc[train])
     X, new = prepare.transform(table.iloc[train]), prepare.transform(table.iloc[test])
     learned = known_then(data, rows, y, plan, train, test)
-    scores, counts = fitted_scores(plan, X, learned, new, seed_of(plan, iteration, fold, 3))
+    margin = a_year(data.unit, plan.tau)
+    scores, counts = fitted_scores(plan, X, learned, new, seed_of(plan, iteration, fold, 3), margin)
     found, clipped = relevances(plan, new, y[test], seed_of(plan, iteration, fold, 4))
     if expected is not None:
         found["expected"] = expected[rows][test]
@@ -224,8 +230,13 @@ def _run_unit(data: Dataset, plan: Plan, iteration: int, fold: int, expected: np
     return UnitResult(rows[test], np.array(list(scores.values())), outcomes, measures, clipped | counts)
 
 
+def a_year(unit: str, tau: float) -> float:
+    """A year in the unit of the times, the margin of the paper's loss; of an unknown unit, its share of the horizon."""
+    return DAYS_IN["years"] / DAYS_IN[unit] if unit in DAYS_IN else tau / 20
+
+
 def fitted_scores(
-    plan: Plan, X: np.ndarray, y: Outcome, new: np.ndarray, seed: int
+    plan: Plan, X: np.ndarray, y: Outcome, new: np.ndarray, seed: int, margin: float = 1.0
 ) -> tuple[dict[tuple[str, str], np.ndarray], dict[str, int]]:
     """Expected years of the test rows by every arm; a ranker's first stage is the standard model, fitted once.
 
@@ -236,7 +247,14 @@ def fitted_scores(
     presets: tuple[tuple[str, Literal["paper", "default"]], ...] = (("ranker", "paper"), ("default", "default"))
     arms = [(model, *kind) for model in plan.models for kind in presets if (model, kind[0]) in plan.arms]
     rankers = [
-        BootstrappedRanker(base_model(model, plan, seed), tau=plan.tau, preset=preset, random_state=seed, n_jobs=1)
+        BootstrappedRanker(
+            base_model(model, plan, seed),
+            tau=plan.tau,
+            preset=preset,
+            margin=margin if preset == "paper" else None,
+            random_state=seed,
+            n_jobs=1,
+        )
         for model, _, preset in arms
     ]
     for (model, framework, _), ranker in zip(arms, fit_together(rankers, X, y), strict=True):

@@ -67,7 +67,8 @@ class BootstrappedRanker(BaseEstimator):
     phases : int, optional
         Of lines and pairs: stretches of life with hazards of their own; boosted hazards have one fewer.
     alpha, margin, group_size : optional
-        Of the hybrid loss; the margin is in the unit of time. alpha=1 is squared error.
+        Of the hybrid loss; the margin is in the unit of time (the paper's 1.0 is a year: with times in days, 365.25).
+        alpha=1 is squared error.
     learning_rate, n_estimators, num_leaves, max_depth, max_bin : optional
     min_child_samples, subsample, colsample_bytree : optional
         LightGBM's.
