@@ -322,8 +322,19 @@ def test_artificial_tables(data, tmp_path):
     assert table.loc[("KM", "standard"), "C-index"] == 0.5
     values = run.values("Cox ranker", "truth NDCG@5")
     assert table.loc[("Cox", "ranker"), "NDCG@5"] == pytest.approx(values.mean())
-    accuracy = run.tables["table_a6"].set_index("estimator")
-    assert accuracy.loc["EY", "NDCG"] <= 100
+    for name, truth in (("table_a6", "restricted"), ("table_a6_whole_life", "truth")):
+        right = []  # counted pair by pair: KM, Cox and their rankers in four units
+        for unit in run.units:
+            pairs = [
+                (a[f"{truth} NDCG@5"] - b[f"{truth} NDCG@5"], a["EY Cox NDCG@5"] - b["EY Cox NDCG@5"])
+                for a, b in combinations(unit.measures.values(), 2)
+            ]
+            right.append(np.mean([(1 + np.sign(t * e)) / 2 for t, e in pairs if t]))
+        accuracy = run.tables[name].set_index("estimator")
+        assert accuracy.loc["EY Cox", "NDCG@5"] == pytest.approx(100 * np.mean(right))
+    errors = [abs(arm["IPCW KM NDCG@1"] - arm["truth NDCG@1"]) for unit in run.units for arm in unit.measures.values()]
+    table = run.tables["figure_a1_whole_life"].set_index("estimator")
+    assert table.loc["IPCW KM", "NDCG@1 MAE"] == pytest.approx(np.mean(errors))
     for name in ("figure_2", "figure_a1", "figure_a2", "years"):
         assert (tmp_path / "run" / "figures" / f"{name}.png").stat().st_size > 5000
         assert (tmp_path / "run" / "figures" / f"{name}.pdf").read_bytes().startswith(b"%PDF")
