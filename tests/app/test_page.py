@@ -145,6 +145,20 @@ def test_a_csv_with_a_bad_row_is_refused_by_row_and_column_and_a_good_one_is_ran
     playwright.expect(page.locator("#match-error")).to_contain_text("The column age is there twice")
 
 
+def test_decimal_commas_are_read_as_the_command_reads_them(page, client):
+    sample = client.get("/api/sample").json()
+    rows = [row | sample["donor"] for row in sample["candidates"][:6]]
+    page.locator("#upload").set_input_files(as_csv(rows))
+    page.locator("#ranked tbody tr").nth(5).wait_for()
+    first = page.locator("#ranked tbody").inner_text()
+    commas = [row | {"age": str(float(row["age"])).replace(".", ",")} for row in rows]
+    page.locator("#upload").set_input_files(as_csv(commas))
+    page.locator("#ranked tbody tr").nth(5).wait_for()
+    assert page.locator("#ranked tbody").inner_text() == first
+    page.locator("#upload").set_input_files(as_csv(rows, row2={"age": "61,5"}, row3={"age": "62.5"}))
+    page.get_by_text("is not a number").wait_for()
+
+
 def test_another_donor_for_an_uploaded_list_is_warned_of(page, client):
     load_sample(page)
     rows = client.get("/api/sample").json()["candidates"][:8]

@@ -21,14 +21,14 @@ def command(
     Example: lifeyears rank model waitlist.csv --donor donor.json --k 5 --out match
     """
     from .._files import write_whole
-    from ..data._table_file import ReadingOptions, read_file_table
     from ..matching import MatchModel, RowError
+    from ..matching._file import read_candidates
     from ..simulation._output import checked_folder
     from ._tables import show
 
     folder = checked_folder(out)
     loaded = MatchModel.load(model)
-    source = read_file_table(candidates, ReadingOptions())
+    source = read_candidates(candidates, loaded.schema)
     if id is not None and id not in source.frame:
         raise ValueError(f"--id names {id}; {source.label} has {', '.join(map(str, source.frame))}")
     given = {} if donor is None else _donor(donor, loaded.schema.names)
@@ -45,6 +45,7 @@ def command(
     found = ranking.frame()
     if id is not None:
         found.insert(2, id, source.frame[id].to_numpy()[ranking.order])
+    found["row"] += 1  # as people count, and errors do
     unit = loaded.card["data"]["unit"]
     marks = _marks(unit, loaded.tau)
     found[list(marks)] = loaded.ranker.predict_curves(table.frame(), list(marks.values())).survival[ranking.order]

@@ -1,6 +1,6 @@
 // Match run: candidates of one organ, ranked, with reasons, curves, chances and the bound.
 
-import { by, el, call, show, say, number, percent, signed, words, csv, copy, download, readCsv } from "./page.js";
+import { by, el, call, show, say, number, percent, signed, words, csv, copy, download, readCsv, readNumbers } from "./page.js";
 import { bars, chance, curves, interval, slopes } from "./charts.js";
 
 const SHOWN = 60, PLACES = 12;
@@ -138,6 +138,7 @@ async function upload(given) {
   try {
     if (given.size > 30e6) throw new Error("The file is larger than 30 MB: send fewer candidates at once.");
     const file = readCsv(decoded(await given.arrayBuffer())), { names, rows } = file;
+    rows.forEach((cells, place) => { cells.place = place; });
     const known = new Set(main().schema.columns.map((column) => column.name));
     const id = names.findIndex((name) => !known.has(name) && /^(id|name|patient.*|candidate.*|.*_id)$/i.test(name));
     by("join").checked = !main().schema.donor.some((name) => names.includes(name)) && Object.keys(state.donor).length > 0;
@@ -160,13 +161,17 @@ function decoded(bytes) {
 
 const MISSING = /^(|\.|\?|NA|N\/A|n\/a|#N\/A|-?NaN|-?nan|NAN|NULL|null|<NA>|#DIV\/0!|#REF!|#VALUE!|#NUM!|#NAME\?|#NULL!)$/; // as `lifeyears rank` reads them
 
-/** Rows for a model: of a file, the columns that it knows, read as its kinds. */
+/** Rows for a model: of a file, the columns that it knows, read as its kinds; a column is read whole, as one decimal mark holds for all of it. */
 function rowsFor(model, rows) {
   if (!state.file) return rows;
   const kinds = new Map(state.described[model].schema.columns.map((column) => [column.name, column.kind]));
-  const read = (kind, text) => MISSING.test(text) ? null : kind === "number" && Number.isFinite(Number(text)) ? Number(text) : text;
-  const columns = state.file.names.map((name, j) => [name, j]).filter(([name]) => kinds.has(name));
-  return rows.map((cells) => Object.fromEntries(columns.map(([name, j]) => [name, read(kinds.get(name), cells[j].trim())])));
+  const read = (state.file.read ??= {})[model] ??= state.file.names.map((name, j) => {
+    if (!kinds.has(name)) return null;
+    const texts = state.file.rows.map((cells) => (MISSING.test(cells[j].trim()) ? null : cells[j].trim()));
+    return kinds.get(name) === "number" ? readNumbers(texts) : texts;
+  });
+  const columns = state.file.names.map((name, j) => [name, read[j]]).filter(([, values]) => values);
+  return rows.map((cells) => Object.fromEntries(columns.map(([name, values]) => [name, values[cells.place]])));
 }
 
 const label = (row) => state.labels?.[row] || `Candidate ${row + 1}`;
