@@ -247,3 +247,16 @@ def test_numbers_with_two_decimal_marks_or_two_readings_are_refused(coded, tmp_p
     assert run([str(one) for one in rank]) == 0
     assert pd.read_csv(tmp_path / "out" / "ranked.csv")["years"][0] == comma
     capsys.readouterr()
+
+
+def test_rank_explains_its_columns_in_eighty_of_them_and_spares_a_run(places, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    wanted = ["rank", str(places / "model"), str(places / "pairs.csv"), "--k", "3", "--out"]
+    assert run([*wanted, str(tmp_path / "new")]) == 0
+    out = capsys.readouterr().out
+    assert "probability: of being drawn by Algorithm 1, which draws among the first 3" in out
+    table = [line for line in out.split("Why the first")[0].splitlines() if line.strip()]
+    assert max(len(line.rstrip()) for line in table) <= 80
+    (tmp_path / "theirs" / "units").mkdir(parents=True)
+    assert "holds a run" in failing(capsys, *wanted, tmp_path / "theirs")
+    assert not (tmp_path / "theirs" / "ranked.csv").exists()
