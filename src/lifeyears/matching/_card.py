@@ -86,7 +86,7 @@ def make_card(data: Dataset, ranker: Any, name: str, donor: Any = None, settings
             (
                 f"The number is the expected {unit} of life within {tau:g} {unit} after the transplant of a person "
                 if transplants
-                else f"The number is the expected time until the event, in {unit}, within {tau:g} of the start, of one "
+                else f"The number is the expected {unit} until the event, within {tau:g} {unit} of the start, of one "
             )
             + "with these features: E[min(T*, τ)|x]"
             + (", calibrated on held-out rows." if report.calibrated else "; not calibrated on held-out rows.")
