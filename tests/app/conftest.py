@@ -60,10 +60,11 @@ def summary():
     """A run's summary, as small as Compare can show."""
     years = {
         "columns": ["model", "framework", "years", "low", "high", "gain", "gain low", "gain high", "p", "C-index"],
-        "index": [0, 1],
+        "index": [0, 1, 2],
         "data": [
             ["Cox", "standard", 9.0, 8.5, 9.5, None, None, None, None, 0.61],
             ["Cox", "default", 9.4, 9.0, 9.8, 0.4, 0.1, 0.7, 0.01, 0.6],
+            ["KM", "standard", 7.0, 6.9, 7.1, None, None, None, None, 0.5],
         ],
     }
     comparison = {
@@ -79,6 +80,7 @@ def summary():
         "data": {"name": "by hand", "rows": 100, "events": 50, "unit": "years", "simulated": True},
         "waitlist": {"asked": 10, "used": 10, "k": 1},
         "counts": {},
+        "warnings": [{"serious": True, "title": "No support at 10 years", "text": "Nobody was seen for so long."}],
         "tables": {"years": years, "comparison": comparison},
     }
 

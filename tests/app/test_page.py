@@ -95,6 +95,8 @@ def test_two_models_side_by_side_show_who_moves(page):
         said = page.locator("#movers-words").inner_text()
         assert said.startswith(f"Of the first {k} by ")
         assert f", {out} are not among the first {k} " in said
+    ends = page.locator("#movers-chart text").count() - 2  # but for the two headings
+    assert ends == 2 * page.locator("#movers-chart line.thin").count()  # no line ends without a name
     playwright.expect(page.locator("#curve path.line")).to_have_count(2, timeout=30_000)
     picture(page, "match")
 
@@ -143,6 +145,20 @@ def test_a_csv_with_a_bad_row_is_refused_by_row_and_column_and_a_good_one_is_ran
     assert "quotation mark" in page.locator("#match-error").inner_text()
     page.locator("#upload").set_input_files({"name": "x.csv", "mimeType": "text/csv", "buffer": b"age,age\n1,2\n"})
     playwright.expect(page.locator("#match-error")).to_contain_text("The column age is there twice")
+
+
+def test_decimal_commas_are_read_as_the_command_reads_them(page, client):
+    sample = client.get("/api/sample").json()
+    rows = [row | sample["donor"] for row in sample["candidates"][:6]]
+    page.locator("#upload").set_input_files(as_csv(rows))
+    page.locator("#ranked tbody tr").nth(5).wait_for()
+    first = page.locator("#ranked tbody").inner_text()
+    commas = [row | {"age": str(float(row["age"])).replace(".", ",")} for row in rows]
+    page.locator("#upload").set_input_files(as_csv(commas))
+    page.locator("#ranked tbody tr").nth(5).wait_for()
+    assert page.locator("#ranked tbody").inner_text() == first
+    page.locator("#upload").set_input_files(as_csv(rows, row2={"age": "61,5"}, row3={"age": "62.5"}))
+    page.get_by_text("is not a number").wait_for()
 
 
 def test_another_donor_for_an_uploaded_list_is_warned_of(page, client):
@@ -200,8 +216,27 @@ def test_compare_shows_the_run(page):
     assert "Research use only" in page.locator("#compare .use").inner_text()
     name, rows = saved(page, page.locator("#compare-content button", has_text="Download CSV").first)
     assert name == "leaderboard.csv"
-    assert [row["framework"] for row in rows] == ["default", "standard"]
+    assert [row["framework"] for row in rows] == ["default", "standard", "standard"]
     assert page.locator("#compare-content svg.chart").count() >= 2
+    chart = page.locator("#compare-content .card", has_text="C-index against").last
+    assert chart.locator(".legend li").all_inner_texts() == ["Cox default", "Cox standard"]  # the report's words
+    assert "KM standard (C-index 0.5, 7.00 years)" in chart.inner_text()  # it would squeeze the rest
+    parts = page.locator("#compare-content > *")
+    assert parts.nth(0).inner_text().startswith("Warning: No support")
+    assert "In a few sentences" in parts.nth(1).inner_text()
+
+
+def test_a_refused_file_is_not_said_to_be_taken(page, client):
+    sample = client.get("/api/sample").json()
+    rows = [row | sample["donor"] for row in sample["candidates"][:3]]
+    page.locator("#upload").set_input_files(as_csv(rows, row1={"age": "9999999"}))
+    page.wait_for_selector("#match-error:not([hidden])")
+    assert page.locator("#source").inner_text() == "3 candidates. From waitlist.csv. Not ranked: see the message."
+    assert not page.locator("#match-empty").is_visible()
+    page.locator("#upload").set_input_files({"name": "x.csv", "mimeType": "text/csv", "buffer": b""})
+    playwright.expect(page.locator("#match-error")).to_contain_text("no rows")
+    assert page.locator("#source").inner_text() == ""
+    assert page.locator("#match-empty").is_visible()
 
 
 def test_a_small_simulation_runs_with_progress_and_can_be_downloaded(page):
@@ -228,6 +263,8 @@ def test_it_fits_a_phone_and_the_dark(browser, client):
     page.goto("/")
     load_sample(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    interval = page.locator("#ranked tbody tr").first.locator("td:visible", has_text=" to ")
+    assert interval.count() == 1  # in numbers, on a phone too
     background = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
     assert sum(int(part) for part in background[4:-1].split(",")) < 150
     context.close()

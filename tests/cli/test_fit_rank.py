@@ -4,6 +4,7 @@ import errno
 import json
 import subprocess
 import sys
+import warnings
 from importlib.util import find_spec
 
 import numpy as np
@@ -52,9 +53,9 @@ def test_rank_in_a_new_process_gives_the_librarys_numbers(places):
     table = pd.read_csv(places / "pairs.csv").drop(columns="transplant_year")
     expected = ranker.predict(table[list(ranker.feature_names_in_)])
     # to the last bits, which turn on where an array lies in memory
-    np.testing.assert_allclose(ranked["years"], expected[ranked["row"]], rtol=1e-13)
+    np.testing.assert_allclose(ranked["years"], expected[ranked["row"] - 1], rtol=1e-13)
     assert ranked["years"].is_monotonic_decreasing
-    assert ranked["id"].tolist() == [f"P{row}" for row in ranked["row"]]
+    assert ranked["id"].tolist() == [f"P{row - 1}" for row in ranked["row"]]
     weights = 1 / np.log2(np.arange(2, 5))
     np.testing.assert_allclose(ranked["probability"][:3], weights / weights.sum(), rtol=1e-12)
     assert ranked["probability"][3:].eq(0).all()
@@ -70,7 +71,7 @@ def test_no_cell_of_ranked_csv_is_a_formula_and_numbers_stay(places, tmp_path, c
     assert run(["rank", str(places / "model"), str(tmp_path / "list.csv"), *arguments]) == 0
     capsys.readouterr()
     ranked = pd.read_csv(tmp_path / "out" / "ranked.csv", dtype=str).set_index("row")["id"]
-    assert [ranked[str(i)] for i in range(6)] == ["'=1+1", "'@now", "-5", "+3.5", "'-x", "plain"]
+    assert [ranked[str(i + 1)] for i in range(6)] == ["'=1+1", "'@now", "-5", "+3.5", "'-x", "plain"]
     assert [_no_formula(text) for text in ("\t=1", "\r1", -5.0, None, "1-2")] == ["'\t=1", "'\r1", -5.0, None, "1-2"]
 
 
@@ -179,3 +180,83 @@ def test_a_full_disk_leaves_the_old_list(places, tmp_path, monkeypatch, capsys):
     assert "No space left" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["ranked.csv"]
     assert (tmp_path / "ranked.csv").read_bytes() == before
+
+
+@pytest.fixture(scope="module")
+def coded(tmp_path_factory):
+    """A model that knows smoker as True, False and unknown, and centre as a code with leading zeros."""
+    folder, rng = tmp_path_factory.mktemp("coded"), np.random.default_rng(0)
+    n = 200
+    table = pd.DataFrame(
+        {
+            "age": rng.integers(30, 70, n) + 0.5,
+            "smoker": rng.choice(["True", "False", "unknown"], n),
+            "centre": rng.choice(["001", "017", "031"], n),
+            "years": rng.exponential(5, n).round(3),
+            "died": rng.integers(0, 2, n),
+        }
+    )
+    table.to_csv(folder / "train.csv", index=False)
+    wanted = ["fit", str(folder / "train.csv"), "--time", "years", "--event", "died", "--horizon", "5"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it tells of the leading zeros
+        assert run([*wanted, "--preset", "none", "--out", str(folder / "model"), "--jobs", "1"]) == 0
+    return folder
+
+
+def test_what_a_cell_is_does_not_depend_on_who_else_is_in_the_file(coded, tmp_path, capsys):
+    """Of a file with an "unknown", of one with True and False only, and of one patient: the same years for each."""
+    head, people = "age,smoker,centre", ["40.5,True,031", "50.5,False,017", "60.5,unknown,001", "45.5,,031"]
+    years = {}
+    for name, rows in {
+        "all": people,
+        "two": people[:2],
+        "with_blank": [people[1], people[3]],
+        "one": [people[1]],
+    }.items():
+        (tmp_path / f"{name}.csv").write_text("\n".join([head, *rows]) + "\n")
+        assert run(["rank", str(coded / "model"), str(tmp_path / f"{name}.csv"), "--out", str(tmp_path / name)]) == 0
+        ranked = pd.read_csv(tmp_path / name / "ranked.csv")
+        years[name] = dict(zip((rows[row - 1] for row in ranked["row"]), ranked["years"], strict=True))
+    for name in ("two", "with_blank", "one"):
+        for person, found in years[name].items():
+            assert found == pytest.approx(years["all"][person], rel=1e-12)
+    (tmp_path / "shouted.csv").write_text(f"{head}\n40.5,TRUE,031\n")  # as Excel writes it
+    assert run(["rank", str(coded / "model"), str(tmp_path / "shouted.csv"), "--out", str(tmp_path / "shouted")]) == 0
+    found = pd.read_csv(tmp_path / "shouted" / "ranked.csv")["years"][0]
+    assert found == pytest.approx(years["all"][people[0]], rel=1e-12)
+    capsys.readouterr()
+
+
+def test_a_code_that_lost_its_zeros_is_quoted_as_written_with_a_hint(coded, tmp_path, capsys):
+    (tmp_path / "bare.csv").write_text("age,smoker,centre\n40.5,True,31\n50.5,False,\n")
+    said = failing(capsys, "rank", coded / "model", tmp_path / "bare.csv", "--out", tmp_path / "out")
+    assert "line 2, column centre: '31' was not seen" in said
+    assert "leading zeros? 031" in said
+
+
+def test_numbers_with_two_decimal_marks_or_two_readings_are_refused(coded, tmp_path, capsys):
+    rank = ("rank", coded / "model", tmp_path / "list.csv", "--out", tmp_path / "out")
+    for cells, problem in ((["40,5", "50.5"], "'40,5' is not a number"), (["1,234", "40"], "'1,234' can be read")):
+        (tmp_path / "list.csv").write_text("age;smoker;centre\n" + "".join(f"{cell};True;031\n" for cell in cells))
+        assert problem in failing(capsys, *rank)
+    (tmp_path / "list.csv").write_text("age;smoker;centre\n40,5;True;031\n")
+    assert run([str(one) for one in rank]) == 0
+    comma = pd.read_csv(tmp_path / "out" / "ranked.csv")["years"][0]
+    (tmp_path / "list.csv").write_text("age;smoker;centre\n40.5;True;031\n")
+    assert run([str(one) for one in rank]) == 0
+    assert pd.read_csv(tmp_path / "out" / "ranked.csv")["years"][0] == comma
+    capsys.readouterr()
+
+
+def test_rank_explains_its_columns_in_eighty_of_them_and_spares_a_run(places, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    wanted = ["rank", str(places / "model"), str(places / "pairs.csv"), "--k", "3", "--out"]
+    assert run([*wanted, str(tmp_path / "new")]) == 0
+    out = capsys.readouterr().out
+    assert "probability: of being drawn by Algorithm 1, which draws among the first 3" in out
+    table = [line for line in out.split("Why the first")[0].splitlines() if line.strip()]
+    assert max(len(line.rstrip()) for line in table) <= 80
+    (tmp_path / "theirs" / "units").mkdir(parents=True)
+    assert "holds a run" in failing(capsys, *wanted, tmp_path / "theirs")
+    assert not (tmp_path / "theirs" / "ranked.csv").exists()

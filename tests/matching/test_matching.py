@@ -199,3 +199,18 @@ def test_wrong_requests_say_what_there_is(data):
         fit_model(data, base="Cocks")
     with pytest.raises(ValueError, match="default, paper, none"):
         fit_model(data, preset="best")
+
+
+def test_only_transplants_are_called_transplants(model):
+    """The simulated registry is of people who got an organ; a table of anything else is not."""
+    assert any("organ" in limit for limit in model.card["limits"])
+    assert "after the transplant" in model.card["estimates"]
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {"load": rng.normal(size=200), "hours": rng.exponential(5, 200), "failed": rng.integers(0, 2, 200)}
+    )
+    card = fit_model(ly.data.read_table(table, "hours", "failed"), preset="none", n_jobs=1).card
+    told = json.dumps(card)
+    for word in ("organ", "transplant", "donor", "recipient", "of life"):
+        assert word not in told.replace('"role": "candidate"', "")
+    assert "add up to 1" in card["model"]["weights_are"]

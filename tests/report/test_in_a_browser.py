@@ -213,3 +213,19 @@ def test_two_runs_side_by_side(browser, demo, one_model, tmp_path):
         changed = {row["what"]: row for row in shown(page, "changes")}
         assert {"data: name", "plan: models", "plan: tau", "judge"} <= set(changed)
         assert "plan: seed" not in changed
+
+
+def test_the_key_column_of_the_audit_is_seen_at_1280(browser, demo):
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto((demo / "report.html").resolve().as_uri())
+    page.wait_for_selector("html[data-ready]")
+    box = page.locator("#table-audit .scroll").bounding_box()
+    cell = page.locator("#table-audit th", has_text="short of best").bounding_box()
+    assert cell["x"] + cell["width"] <= box["x"] + box["width"]
+    overflows = page.evaluate("""[...document.querySelectorAll('.table')].filter((table) => table.clientWidth).map(
+        (table) => [table.querySelector('.scroll'), table.querySelector('.bar .hint')]).filter(([, hint]) => hint)
+        .every(([scroll, hint]) => hint.hidden === (scroll.scrollWidth <= scroll.clientWidth + 1))""")
+    assert overflows
+    settings = page.locator("#table-settings .scroll")
+    assert settings.evaluate("(box) => box.scrollHeight <= box.clientHeight + 1")  # no row is hidden by half
+    page.close()

@@ -276,3 +276,42 @@ def test_out_is_a_folder_or_a_page(demo, tmp_path, capsys, out, file):
     assert command(["report", str(demo), "--out", str(tmp_path / out)]) == 0
     assert (tmp_path / file).read_text() == as_html(read_summary(demo))
     assert str(tmp_path / file) in capsys.readouterr().out
+
+
+def test_settings_that_mean_nothing_in_a_run_are_left_out(tiny):
+    table = tiny.text.split('data-name="settings"')[1].split("</table>")[0]
+    for name in ("censored_share", "censoring", "epochs"):  # the data as they are, and no deep model
+        assert name in tiny.summary["plan"]
+        assert f">{name}<" not in table
+    assert ">folds<" in table
+
+
+def test_ipcw_beyond_the_horizon_is_called_impossible(unsupported):
+    content = json.loads(json.dumps(unsupported.summary.content))
+    table = content["tables"]["years"]
+    table["data"][1][table["columns"].index("years by IPCW")] = 54.0  # within 10 years
+    said = words(as_html(Summary(checked(content))))
+    arm = f"{table['data'][1][0]} {table['data'][1][1]}"
+    assert f"Impossible, since above the horizon of 10 years: {arm} (54.00)" in said
+    assert "far off either way" in said
+    assert "far too low" not in said
+
+
+def test_two_units_are_told_apart_side_by_side(demo):
+    first = read_summary(demo)
+    second = json.loads(json.dumps(first.content))
+    second["data"]["unit"] = "days"
+    text = as_html_beside(first, Summary(checked(second), "other"))
+    assert "Per allocation: years and days" in text
+    head = text.split('data-name="beside"')[1].split("</thead>")[0]
+    assert ", years<" in head
+    assert ", days<" in head
+
+
+def test_a_model_keeps_its_colour(demo):
+    charts = read_summary(demo).charts
+    audit = {series.name: series.colour for series in charts["audit"].series}
+    for model in ("Cox", "AFT"):
+        own = {series.name: series.colour for series in charts[f"calibration {model}"].series}
+        assert own["standard"] == audit[f"{model} standard"]
+        assert set(own.values()) - {own["standard"]} <= {5, 6}  # which no model has

@@ -166,3 +166,40 @@ def test_a_write_that_fails_leaves_the_old_files_whole(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="full"):
         write_run(later, folder)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize("held", ["manifest.json", "units"])
+def test_a_run_of_compare_is_not_written_over(capsys, tmp_path, small, held):
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "summary.json").write_text("theirs")
+    (kept / held).mkdir() if held == "units" else (kept / held).write_text("{}")
+    for extra in ([], ["--dry-run"]):
+        code, _, err = out_of(capsys, small, "--out", str(kept), *extra)
+        assert code == 2
+        assert "holds a run" in err
+        assert "another folder" in err
+        assert "replicates done" not in err  # before anything is computed
+    assert (kept / "summary.json").read_text() == "theirs"
+    assert not (kept / "report.html").exists()
+
+
+def test_one_replicate_declares_no_winner_and_claims_no_interval(capsys, tmp_path, small):
+    for _ in range(2):  # its own folder may be written again
+        code, out, _ = out_of(capsys, small, "--replicates", "1", "--out", str(tmp_path / "run"), "--jobs", "1")
+        assert code == 0
+    assert "1 year, 1 replicate" in out
+    assert "cannot tell policies from chance" in out
+    page = (tmp_path / "run" / "report.html").read_text().partition("<script")[0]
+    for words in (out, page):
+        assert "95% Monte Carlo" not in words
+        assert "gives the most" not in words
+    code, out, _ = out_of(capsys, small, "--jobs", "1")
+    assert "1 year, 2 replicates" in out
+    assert "95% Monte Carlo intervals" in out
+
+
+def test_the_report_says_what_each_policy_is(capsys, tmp_path, small):
+    out_of(capsys, small, "--out", str(tmp_path / "run"), "--jobs", "1")
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert page.index("us_status: the US policy") < page.index("<figure")

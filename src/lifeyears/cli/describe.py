@@ -41,6 +41,7 @@ def shown(card: dict[str, Any], brief: bool = False) -> str:
         f"Horizon    {horizon['tau']:.4g} {unit}. {horizon['reading']}",
         f"Model      {model['base']}, ranker: {model['preset']}; weights "
         + ", ".join(f"{part} {weight:.2f}" for part, weight in model["weights"].items())
+        + (f" ({model['weights_are']})" if "weights_are" in model and len(model["weights"]) > 1 else "")
         + ("; calibrated" if model["calibrated"] else "; not calibrated"),
         *(f"           {note}" for note in model["notes"]),
     ]

@@ -21,14 +21,14 @@ def command(
     Example: lifeyears rank model waitlist.csv --donor donor.json --k 5 --out match
     """
     from .._files import write_whole
-    from ..data._table_file import ReadingOptions, read_file_table
     from ..matching import MatchModel, RowError
+    from ..matching._file import read_candidates
     from ..simulation._output import checked_folder
     from ._tables import show
 
     folder = checked_folder(out)
     loaded = MatchModel.load(model)
-    source = read_file_table(candidates, ReadingOptions())
+    source = read_candidates(candidates, loaded.schema)
     if id is not None and id not in source.frame:
         raise ValueError(f"--id names {id}; {source.label} has {', '.join(map(str, source.frame))}")
     given = {} if donor is None else _donor(donor, loaded.schema.names)
@@ -45,14 +45,24 @@ def command(
     found = ranking.frame()
     if id is not None:
         found.insert(2, id, source.frame[id].to_numpy()[ranking.order])
+    found["row"] += 1  # as people count, and errors do
     unit = loaded.card["data"]["unit"]
     marks = _marks(unit, loaded.tau)
     found[list(marks)] = loaded.ranker.predict_curves(table.frame(), list(marks.values())).survival[ranking.order]
+    shown = found.drop(columns=[*marks, "reasons"]).head(10)  # what fits in 80 columns
     texts = {name: found[name].map(_no_formula) for name in found if found[name].dtype.kind not in "iuf"}
     written = found.assign(**texts).rename(columns=_no_formula).to_csv(index=False)  # numbers with all their digits
     write_whole(folder / "ranked.csv", written.encode())
-    show(found.head(10), title=f"{len(found):,} candidates by {loaded.name}: the first {min(10, len(found))}", digits=2)
-    print(f"years: expected {unit} within {loaded.tau:.4g}; low and high: of the mean of people with like predictions.")
+    many = f"{len(found):,} candidate{'s' if len(found) > 1 else ''}"
+    show(shown, title=f"{many} by {loaded.name}" + (": the first 10" if len(found) > 10 else ""), digits=2)
+    told = "in the unit of the training table" if unit == "time units" else f"in {unit}"
+    print(f"Why the first: {found['reasons'][0]}")
+    print("row: of the table, the first is 1 (its header not counted)")
+    print(f"years: expected within {loaded.tau:.4g}, {told}")
+    if "low" in found:
+        print("low, high: 95% interval of the mean of held-out people with like predictions")
+    print(f"probability: of being drawn by Algorithm 1, which draws among the first {k}")
+    print(f"{', '.join(marks)}: chance to be without the event then; with the reasons, in the file")
     outside = loaded.schema.outside(table)
     if outside:
         named = ", ".join(f"{column} ({many})" for column, many in list(outside.items())[:5])

@@ -59,16 +59,20 @@ def command(
 
 def _compare(config: Config, jobs: int | None, dask: str | None, out: Path | None) -> int:
     from ..simulation import simulate
+    from ..simulation._result import counted
     from ._tables import show
 
     with _progress() as progress:
         result = simulate(config=config, n_jobs=jobs, dask=dask, progress=progress)
-    title = f"{config.years:g} years, {config.replicates} replicates (low and high: all tables, with --out)"
+    title = f"{counted(config.years, 'year')}, {counted(config.replicates, 'replicate')}"
+    title += " (low and high: all tables, with --out)" if config.replicates > 1 else ""
     show(result.wide().reset_index(), title=title, digits=2)
     differences = result.differences.reset_index()
     main = differences[differences["measure"].isin(result.wide().columns)]
+    if config.replicates == 1:
+        main = main.drop(columns=["low", "high"])
     if len(main):
-        show(main, title=f"Paired differences against {config.reference}, 95% Monte Carlo intervals", digits=2)
+        show(main, title=f"Paired differences against {config.reference}, {result.intervals}", digits=2)
     print(result.reading())
     _write(result, out)
     return 0
@@ -103,6 +107,8 @@ def _plan(config: Config, jobs: int | None, out: Path | None) -> str:
     """What would be done, in words."""
     from joblib import cpu_count
 
+    from ..simulation._result import counted
+
     world, workers = config.world, jobs or cpu_count()
     names = [policy.name for policy in config.policies]
     models = {str(policy.model) for policy in config.policies if policy.order == "model" and not policy.knows}
@@ -112,8 +118,9 @@ def _plan(config: Config, jobs: int | None, out: Path | None) -> str:
     one += len(models) * world.listed_per_year * span * SCORING
     seconds = FITTING * len(models) + one * config.replicates / min(workers, config.replicates)
     return (
-        f"would simulate {len(names)} policies ({', '.join(names)}) for {config.years:g} years after a burn-in of "
-        f"{world.burn_in_years:g}, {config.replicates} times, {world.listed_per_year:,.0f} candidates and "
+        f"would simulate {counted(len(names), 'policy', 'policies')} ({', '.join(names)}) for "
+        f"{counted(config.years, 'year')} after a burn-in of {world.burn_in_years:g}, "
+        f"{counted(config.replicates, 'time')}, {world.listed_per_year:,.0f} candidates and "
         f"{world.donors_per_year:,.0f} hearts a year, seed {config.random_state}, {workers} at once\n"
         f"models fitted at the start: {', '.join(sorted(models)) or 'none'}\n"
         f"about {max(seconds / 60, 0.1):.1f} minutes; "

@@ -30,11 +30,17 @@ RESEARCH_ONLY = "Research use only. Not a medical device, and no forecast for a 
 MOST_BOUNDED = 20  # places of a list for which the card has a bound
 WAITLIST, ROWS_A_PLACE = 256, 40  # below 40 rows for each place, intervals cover less than they say
 GROUPS = 10
+WEIGHTS = "fitted to outcomes of held-out rows, not shares: they need not add up to 1"
 LIMITS = (
-    "It was learnt from people who got an organ: what it says of others rests on their being alike.",
+    "It was learnt from the people of its training table: what it says of others rests on their being alike.",
     "It says what is expected for people like this one, not what becomes of one of them.",
     "It is an association: changing a feature of a person need not change their life by what the reasons say.",
     "Metrics are of cross-validated rows of the training data; another place or another time may differ.",
+    "The value of an allocation is that of the top pick among people of the past: no forecast of one allocation.",
+)
+LIMITS_OF_TRANSPLANTS = (
+    "It was learnt from people who got an organ: what it says of others rests on their being alike.",
+    *LIMITS[1:-1],
     "The value of an allocation is that of the top pick among past recipients, each with their own donor: no forecast "
     "of a match run.",
 )
@@ -62,6 +68,7 @@ def make_card(data: Dataset, ranker: Any, name: str, donor: Any = None, settings
     """
     tau, unit = float(ranker.tau_), data.unit
     schema = Schema.of(data.X, ranker.preprocessor_, donor)
+    transplants = of_transplants(data)
     described = cohort_summary(data.y, data.X)
     known = described.followup.drop(index="Maximum")  # one patient's
     follow_up = {
@@ -76,8 +83,12 @@ def make_card(data: Dataset, ranker: Any, name: str, donor: Any = None, settings
         "made_with": f"lifeyears {__version__}",
         "use": RESEARCH_ONLY,
         "estimates": (
-            f"The number is the expected {unit} of life within {tau:g} {unit} after the transplant (or other start) of "
-            "a person with these features: E[min(T*, τ)|x]"
+            (
+                f"The number is the expected {unit} of life within {tau:g} {unit} after the transplant of a person "
+                if transplants
+                else f"The number is the expected {unit} until the event, within {tau:g} {unit} of the start, of one "
+            )
+            + "with these features: E[min(T*, τ)|x]"
             + (", calibrated on held-out rows." if report.calibrated else "; not calibrated on held-out rows.")
         ),
         "data": {
@@ -95,6 +106,7 @@ def make_card(data: Dataset, ranker: Any, name: str, donor: Any = None, settings
         "horizon": {"tau": tau, "unit": unit, **reach(matrix, data.y, tau)},
         "model": {
             **(settings or {}),
+            "weights_are": WEIGHTS,
             "weights": {part: round(float(weight), 4) for part, weight in report.weights.items()},
             "trees": {part: int(many) for part, many in report.rounds.items()},
             "base_alone": bool(report.kept_base),
@@ -103,8 +115,13 @@ def make_card(data: Dataset, ranker: Any, name: str, donor: Any = None, settings
         },
         **_performance(data, ranker, matrix),
         "columns": schema.as_list(),
-        "limits": list(LIMITS),
+        "limits": list(LIMITS_OF_TRANSPLANTS if transplants else LIMITS),
     }
+
+
+def of_transplants(data: Dataset) -> bool:
+    """Whether rows are known to be transplants: the simulated registry, and UNOS' STAR files."""
+    return data.name.startswith("STAR ") or (data.truth is not None and data.name.startswith("registry"))
 
 
 def reach(matrix: np.ndarray, y: Outcome, tau: float) -> dict[str, Any]:

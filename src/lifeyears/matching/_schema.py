@@ -299,9 +299,24 @@ class _Codes(dict[Any, int]):
         self.names = [*(column.categories or ()), MISSING]
 
     def __missing__(self, value: Any) -> int:
-        word = MISSING if value is None else _word(value)
-        self[value] = code = -1 if word == MISSING else self.names.index(word)
+        spelled = next((word for word in _spellings(value) if word in self.names), None)
+        if spelled is None:
+            raise ValueError(value)
+        self[value] = code = -1 if spelled == MISSING else self.names.index(spelled)
         return code
+
+
+def _spellings(value: Any) -> list[str]:
+    """The ways to write a value as a category: true is True, TRUE or 1, as it was written where the model learnt."""
+    if value is None:
+        return [MISSING]
+    text = str(value).strip()
+    words = [text] if isinstance(value, str) else [_word(value), text]
+    if not isinstance(value, str) and value in (0, 1):
+        text = str(bool(value))
+    if text.casefold() in ("true", "false"):
+        words += [text.capitalize(), text.upper(), text.lower()]
+    return words
 
 
 def _words(column: Column, values: Sequence[Any]) -> np.ndarray:
@@ -316,7 +331,16 @@ def _words(column: Column, values: Sequence[Any]) -> np.ndarray:
         row = next(i for i, value in enumerate(values) if value not in codes)
         seen = ", ".join(codes.names[:8]) + (", …" if len(codes.names) > 9 else "")
         problem = f"{_shown(values[row])} was not seen in training ({seen}); null where it is not known"
-        raise RowError("unknown_category", problem, row, column.name) from None
+        raise RowError("unknown_category", problem + _lost_zeros(values[row], codes.names), row, column.name) from None
+
+
+def _lost_zeros(value: Any, names: Sequence[str]) -> str:
+    """Say which code is meant where only leading zeros are lacking, as spreadsheets leave them out."""
+    word = _word(value)
+    meant = next((name for name in names if name.isdecimal() and name.lstrip("0") == word.lstrip("0")), None)
+    if meant is None or not word.isdecimal():
+        return ""
+    return f". Did it lose its leading zeros? {meant} was seen"
 
 
 def _plain_values(column: Column, cells: pd.Series) -> list[Any]:
@@ -327,15 +351,23 @@ def _plain_values(column: Column, cells: pd.Series) -> list[Any]:
             None if isinstance(value, str) and value.strip() in MISSING_TEXTS else _native(value) for value in values
         ]
     texts = [value for value in values if isinstance(value, str) and value.strip() not in MISSING_TEXTS]
-    decimal = next(iter(readings(texts)), ".")
-    return [_number_or_text(value, decimal) if isinstance(value, str) else _native(value) for value in values]
+    possible = readings([text.strip() for text in texts])
+    if len(possible) > 1:
+        unclear = next(
+            (text for text in texts if numbers([text.strip()], ".")[0] != numbers([text.strip()], ",")[0]), None
+        )
+        if unclear is not None:
+            problem = f"{_shown(unclear)} can be read in two ways: write it without a mark between thousands"
+            raise RowError("not_a_number", problem, values.index(unclear), column.name)
+    return [_number_or_text(value, possible[:1]) if isinstance(value, str) else _native(value) for value in values]
 
 
 def _number_or_text(text: str, decimal: str) -> Any:
     text = text.strip()
     if text in MISSING_TEXTS:
         return None
-    return float(numbers([text], decimal)[0]) if readings([text]) else text
+    decimal = decimal or "."
+    return float(numbers([text], decimal)[0]) if decimal in readings([text]) else text
 
 
 def _native(value: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._views import Chart, Series, in_words
 from ._answer import JUDGES, answer_text, tiles_html, time_words, warnings_html
-from ._elements import Page, paragraphs, safe
+from ._elements import Page, in_unit, paragraphs, safe
 from ._reading import Summary
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def beside_page(first: Summary, second: Summary) -> Page:
     """The report of two runs."""
-    page = Page(first.unit)
+    page = Page(first.unit if first.unit == second.unit else "years")  # tables of two units name their own
     names = run_names(first, second)
     boxes = ""
     for name, summary in zip(names, (first, second), strict=True):
@@ -39,7 +39,7 @@ def beside_page(first: Summary, second: Summary) -> Page:
         ("positivity", "Support at the horizon", "positivity"),
     ):
         parts = [
-            page.table(f"{table}_{place}", summary.tables[table], f"{name}: {title.lower()}")
+            page.table(f"{table}_{place}", in_unit(summary.tables[table], summary.unit), f"{name}: {title.lower()}")
             for place, (name, summary) in enumerate(zip(names, (first, second), strict=True))
         ]
         page.section(key, title, *parts)
@@ -120,7 +120,8 @@ def _years(page: Page, first: Summary, second: Summary, names: tuple[str, str]) 
         for place, name in enumerate(names)
     )
     told = "; ".join(f"{row['arm']} {in_words(row[names[0]])} and {in_words(row[names[1]])}" for row in rows)
-    unit = first.unit
+    unit, same = first.unit, first.unit == second.unit
+    heading = f"{unit.capitalize()} per allocation" if same else f"Per allocation: {unit} and {second.unit}"
     chart = Chart(
         f"{unit} per allocation, {names[0]} and {names[1]}: {told}.",
         f"{unit} per allocation",
@@ -128,6 +129,7 @@ def _years(page: Page, first: Summary, second: Summary, names: tuple[str, str]) 
         series,
         rows=tuple(arms),
     )
+    titled = {name: f"{name}, {summary.unit}" for name, summary in zip(names, (first, second), strict=True)}
     note = "The runs are not paired: a change has no interval, and may be chance."
     told_apart = [
         f"{what}: {mine} and {theirs}"
@@ -142,7 +144,7 @@ def _years(page: Page, first: Summary, second: Summary, names: tuple[str, str]) 
         note += f" Levels are not comparable, the order of models may be ({'; '.join(told_apart)})."
     page.section(
         "years",
-        f"{unit.capitalize()} per allocation",
-        page.figure("beside", chart if first.unit == second.unit else None, "Both runs, with 95% intervals.", "beside"),
-        page.table("beside", table, f"{unit.capitalize()} per allocation and C-index", note),
+        heading,
+        page.figure("beside", chart if same else None, "Both runs, with 95% intervals.", "beside"),
+        page.table("beside", table.rename(columns={} if same else titled), f"{heading}; and C-index", note),
     )

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+TALL = 25  # rows; a longer table scrolls in a box of its own
+
+
 def safe(text: Any) -> str:
     """Text for HTML."""
     return html.escape(str(text), quote=True)
@@ -78,10 +81,11 @@ class Page:
             title = title.replace("Years", self.unit.capitalize()).replace("years", self.unit)
         made = html_table(in_unit(table, self.unit), key=key, marked=marked, shade=shade)
         narrow = " narrow" if len(table.columns) < 4 else ""
+        tall = " tall" if len(table) > TALL else ""
         below = f'<p class="note">{safe(note)}</p>' if note else ""
         return (
             f'<div class="table{narrow}" id="table-{safe(key)}"><h4 id="heading-{safe(key)}">{safe(title)}</h4>'
-            f'<div class="scroll" tabindex="0" role="region" '
+            f'<div class="scroll{tall}" tabindex="0" role="region" '
             f'aria-labelledby="heading-{safe(key)}">{made}</div>{below}</div>'
         )
 

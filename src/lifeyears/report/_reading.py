@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -87,7 +87,21 @@ class Summary:
         """Every chart by name, the same as notebooks show."""
         from ..experiments._figures import charts_of
 
-        return charts_of(self.tables, self.unit, self.content["best"], float(self.content["plan"]["tau"]))
+        made = charts_of(self.tables, self.unit, self.content["best"], float(self.content["plan"]["tau"]))
+        models = [name for name in self.tables["years"]["model"].unique() if name != "truth"]
+        return {name: _in_colour_of(chart, name, models) for name, chart in made.items()}
+
+
+def _in_colour_of(chart: Chart, name: str, models: list[Any]) -> Chart:
+    """A calibration chart with its model in the colour it has where models stand beside each other.
+
+    Its rankers get the two colours that no model has.
+    """
+    model = name.removeprefix("calibration ")
+    if model == name or model not in models:
+        return chart
+    colours = {"standard": models.index(model), "ranker": 6, "default": 5}
+    return replace(chart, series=tuple(replace(one, colour=colours.get(one.name, one.colour)) for one in chart.series))
 
 
 def read_summary(folder: Any) -> Summary:

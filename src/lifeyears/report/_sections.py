@@ -25,6 +25,9 @@ FRAMEWORK_NOTES = {
 }
 
 
+KEY = ["model", "framework", "years", "low", "high", "short of best", "short low", "short high", "p"]  # of the audit
+
+
 def report_page(summary: Summary) -> Page:
     """Every section of the report."""
     page = Page(summary.unit)
@@ -105,7 +108,7 @@ def _audit(page: Page, summary: Summary) -> None:
         ),
         page.table(
             "audit",
-            table,
+            table[[*KEY, *(name for name in table if name not in KEY)]],
             note=f"“short of best”: {unit} per allocation less than {best}, paired, with 95% interval. “bound”: "
             "NDCG@k / W_k. ± is one standard deviation over folds. Neither intervals nor p are corrected for the "
             "number of comparisons; the words of this page are.",
@@ -152,11 +155,7 @@ def _years(page: Page, summary: Summary) -> None:
         )
         room += page.table("room", tables["room"], marked=best_row(best))
     compared = tables["comparison"].rename(columns={"value": "difference"})
-    lost = ""
-    if summary["support"]["violated"] and "years by IPCW" in tables["years"]:
-        lost = (
-            " IPCW counts nothing for patients who could not be followed: without support it is far too low for them."
-        )
+    lost = _ipcw_note(summary) if "years by IPCW" in tables["years"] else ""
     page.section(
         "years",
         f"{unit.capitalize()} and NDCG",
@@ -174,6 +173,26 @@ def _years(page: Page, summary: Summary) -> None:
             page.table("comparison", compared, note="p is two-sided, and not corrected for how many there are."),
         ),
     )
+
+
+def _ipcw_note(summary: Summary) -> str:
+    """What to make of IPCW where nobody could be followed; nothing where all could, and no value is impossible."""
+    table, tau, unit = summary.tables["years"], float(summary["plan"]["tau"]), summary.unit
+    above = table[table["years by IPCW"].astype(float) > tau]
+    note = ""
+    if summary["support"]["violated"] or len(above):
+        note = (
+            " IPCW can be far off either way where support is lacking: it counts nothing for patients who could not "
+            "be followed, and a few of the others weigh for many."
+        )
+    if len(above):
+        named = [
+            f"{row['model']} {row['framework']} ({in_words(row['years by IPCW'], summary.digits)})"
+            for _, row in above.iterrows()
+        ]
+        many = f"{', '.join(named[:4])}{f' and {len(named) - 4} more' if len(named) > 4 else ''}"
+        note += f" Impossible, since above the horizon of {time_words(tau)} {unit}: {many}."
+    return note
 
 
 def _paper(page: Page, summary: Summary) -> None:
@@ -323,8 +342,9 @@ def _subgroups(page: Page, summary: Summary) -> None:
     table, best = summary.tables.get("subgroups"), summary["best"]
     if table is None:
         text = (
-            "No subgroup is large enough, or none is known: columns named age, sex, race_ethnicity, insurance, region "
-            "or blood_group, or the time of entry, would make them."
+            "No subgroup is known, or none has thirty patients or more. Columns are known by their names: age, sex, "
+            "race or ethnicity, insurance, region, blood group, centre, and the time of entry. Others can be named "
+            "with --subgroups."
         )
         page.section("subgroups", "Who gets the allocations", paragraphs(text))
         return

@@ -62,6 +62,32 @@ def write_simulation_report(result: Simulation, folder: Any) -> Path:
     return path
 
 
+POLICIES = {
+    "us_status": "the US policy: by status, zone and blood group, then by time on the list",
+    "first_come": "by time on the list alone",
+    "uniform": "by lot",
+    "greedy": "the most expected years, by a Cox model",
+    "greedy_ranker": "the most expected years, by the ranker",
+    "position_weighted": "Algorithm 1 of the paper over the ranker: drawn by position among the first 5",
+    "lyg": "the most life-years gained, with a heart less without it, by a Cox model",
+    "oracle": "the most expected years, by who knows the truth",
+    "oracle_lyg": "the most life-years gained, by who knows the truth",
+}
+
+
+def _policies(result: Simulation) -> str:
+    """What the policies are, where they are first named."""
+    from ..simulation._policies import NAMED
+
+    told = [
+        f"{policy.name}: {POLICIES[policy.name]}."
+        for policy in result.config.policies
+        if NAMED.get(policy.name) is policy and policy.name in POLICIES
+    ]
+    others = [policy.name for policy in result.config.policies if NAMED.get(policy.name) is not policy]
+    return bullets(told + ([f"{', '.join(others)}: see the settings."] if others else []))
+
+
 def _answer(page: Page, result: Simulation) -> None:
     reference, label = str(result.config.reference), str(result.summary()["label"])
     figures = [_forest(page, f"policies-{name}", result.table, name, reference) for name in DRAWN]
@@ -69,8 +95,9 @@ def _answer(page: Page, result: Simulation) -> None:
         "answer",
         "The answer",
         f'<p class="answer">{safe(result.reading().removesuffix(label))}</p>',
+        _policies(result),
         *figures,
-        page.table("measures", _wide(result.table), "What each policy did, 95% Monte Carlo intervals"),
+        page.table("measures", _wide(result.table), f"What each policy did, {result.intervals}"),
         paragraphs(
             "Years gained count everybody on the list: expected years with each heart less those without it. Years a "
             "transplant count recipients alone, and reward passing over the urgent. The median wait is of those who "
@@ -164,7 +191,8 @@ def _forest(page: Page, key: str, table: pd.DataFrame, measure: str, reference: 
     value, low, high = (rows[part].tolist() for part in ("value", "low", "high"))
     chart = forest(names, value, low, high, words, f"{words}: {told}.", line)
     caption = f"{words.capitalize()}" + (", less the reference's." if reference is None else ".")
-    return page.figure(key, chart, f"{caption} Lines are 95% Monte Carlo intervals.", key.split("-")[0])
+    lines = "" if rows["low"].isna().all() else " Lines are 95% Monte Carlo intervals."
+    return page.figure(key, chart, f"{caption}{lines}", key.split("-")[0])
 
 
 def _by_level(result: Simulation, grouping: str) -> Chart:

@@ -200,8 +200,12 @@ TRIPOD: list[tuple[str, str, str, str]] = [
 
 
 def settings(summary: Summary) -> list[tuple[str, Any]]:
-    """The plan, option by option."""
+    """The plan, option by option, without those that mean nothing in it."""
+    plan = summary["plan"]
+    unused = set() if plan["protocol"] == "artificial" else {"censored_share", "censoring"}
+    unused |= set() if any(model.startswith("Deep") for model in plan["models"]) else {"epochs"}
     return [
         (name, ", ".join(map(str, value)) if isinstance(value, list) else value)
-        for name, value in sorted(summary["plan"].items())
+        for name, value in sorted(plan.items())
+        if name not in unused and value != []
     ]

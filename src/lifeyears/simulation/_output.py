@@ -47,6 +47,11 @@ def checked_folder(out: str | Path) -> Path:
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"--out must be a folder; {out} is a file")
+    if (folder / "manifest.json").exists() or (folder / "units").exists():
+        raise ValueError(
+            f"{out} holds a run of `lifeyears compare` or `reproduce`, whose summary and report would be lost: choose "
+            "another folder with --out"
+        )
     nearest = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
     if not os.access(nearest, os.W_OK):
         raise PermissionError(f"cannot write to {nearest}; choose another folder with --out")

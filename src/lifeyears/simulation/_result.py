@@ -60,6 +60,11 @@ class Simulation:
         """The six main measures, one row a policy."""
         return self.table["value"].unstack("measure").loc[[policy.name for policy in self.config.policies], list(MAIN)]
 
+    @property
+    def intervals(self) -> str:
+        """What `low` and `high` are, in words."""
+        return "95% Monte Carlo intervals" if self.config.replicates > 1 else "no intervals of one replicate"
+
     def summary(self) -> dict[str, Any]:
         """Plain values, as summary.json holds them; None where there is no interval."""
         return {
@@ -79,6 +84,11 @@ class Simulation:
             rest = wide
         if rest.isna().all(axis=0)[list(MAIN[:3])].any():
             return f"Nobody waited, or no heart was transplanted: there is nothing to compare. {LABEL}"
+        if self.config.replicates == 1:
+            return (
+                "One replicate cannot tell policies from chance: more of them (20 unless asked otherwise) give "
+                f"intervals, and an answer. {LABEL}"
+            )
         life, gained = (str(rest[name].idxmax()) for name in ("life_years_per_transplant", "life_years_gained"))
         deaths = "waitlist_deaths_per_100_patient_years"
         fewest = str(rest[deaths].idxmin())
@@ -99,8 +109,9 @@ class Simulation:
     def __str__(self) -> str:
         config = self.config
         head = (
-            f"{len(config.policies)} policies, {config.years:g} years, {config.replicates} replicates; 95% Monte Carlo "
-            f"intervals in .table, differences against {config.reference} in .differences"
+            f"{counted(len(config.policies), 'policy', 'policies')}, {counted(config.years, 'year')}, "
+            f"{counted(config.replicates, 'replicate')}; measures in .table, differences against "
+            f"{config.reference} in .differences, {self.intervals}"
         )
         return f"{head}\n{self.wide().round(2)}\n\n{self.reading()}"
 
@@ -111,7 +122,7 @@ class Simulation:
         shown = self.differences[self.differences.index.get_level_values("measure").isin(MAIN)]
         return (
             f"<p>{html.escape(self.reading())}</p>{self.wide().to_html(**style)}"
-            f"<p>Paired differences against {html.escape(str(self.config.reference))}, 95% Monte Carlo intervals</p>"
+            f"<p>Paired differences against {html.escape(str(self.config.reference))}, {self.intervals}</p>"
             f"{shown.to_html(**style)}"
         )
 
@@ -139,6 +150,17 @@ class Simulation:
             ax.set(xlabel=measure.replace("_", " "))
             ax.spines[["top", "right"]].set_visible(False)
         return axes
+
+
+def counted(many: float, one: str, more: str = "") -> str:
+    """So many of a thing.
+
+    Examples
+    --------
+    >>> counted(1, "year"), counted(2.5, "year"), counted(2, "policy", "policies")
+    ('1 year', '2.5 years', '2 policies')
+    """
+    return f"{many:,g} {one if many == 1 else more or one + 's'}"
 
 
 def collect(config: Config, found: list[dict[str, Measured]]) -> Simulation:

@@ -69,28 +69,27 @@ export function bars(rows, show, label) {
   return root;
 }
 
+/** A point: a circle, hollow where asked for, a square or a diamond. */
+function mark(row, x, y, r, ...children) {
+  const made = { class: row.hollow ? `hollow c${row.colour}` : `f${row.colour}` };
+  if (row.mark === "square") return svg("rect", { ...made, x: x - 0.85 * r, y: y - 0.85 * r, width: 1.7 * r, height: 1.7 * r }, ...children);
+  if (row.mark === "diamond") return svg("path", { ...made, d: `M${x} ${y - 1.25 * r}L${x + 1.25 * r} ${y}L${x} ${y + 1.25 * r}L${x - 1.25 * r} ${y}z` }, ...children);
+  return svg("circle", { ...made, cx: x, cy: y, r }, ...children);
+}
+
 /** Points with intervals: [{name, x, xLow, xHigh, y, yLow, yHigh, colour, hollow}]. */
-export function points(rows, xName, yName, label, named = true) {
+export function points(rows, xName, yName, label) {
   const width = 560, height = 380, box = { left: 62, right: 545, top: 14, bottom: 325 };
   const known = (row, names) => names.map((name) => row[name]).filter((value) => Number.isFinite(value));
   const [xLow, xHigh] = span(rows.flatMap((row) => known(row, ["x", "xLow", "xHigh"])), 0.1);
   const [yLow, yHigh] = span(rows.flatMap((row) => known(row, ["y", "yLow", "yHigh"])), 0.1);
   const x = scale(xLow, xHigh, box.left, box.right), y = scale(yLow, yHigh, box.bottom, box.top);
   const root = frame(width, height, label, box, x, y, ticks(xLow, xHigh), ticks(yLow, yHigh), xName, yName);
-  const taken = [];
   for (const row of rows) {
     const colour = `c${row.colour}`;
     if (Number.isFinite(row.xLow)) root.append(svg("line", { class: `thin ${colour}`, x1: x(row.xLow), x2: x(row.xHigh), y1: y(row.y), y2: y(row.y) }));
     if (Number.isFinite(row.yLow)) root.append(svg("line", { class: `thin ${colour}`, x1: x(row.x), x2: x(row.x), y1: y(row.yLow), y2: y(row.yHigh) }));
-    root.append(svg("circle", { class: row.hollow ? `hollow ${colour}` : `f${row.colour}`, cx: x(row.x), cy: y(row.y), r: 5.5 }, title(row.about || row.name)));
-  }
-  if (named) for (const row of rows) { // names beside the points, moved down where another is
-    const right = x(row.x) < box.right - 130;
-    let at = y(row.y) - 8;
-    const here = right ? x(row.x) + 9 : x(row.x) - 9;
-    while (taken.some(([tx, ty, side]) => side === right && Math.abs(tx - here) < 120 && Math.abs(ty - at) < 13)) at += 13;
-    taken.push([here, at, right]);
-    root.append(svg("text", { x: here, y: at, "text-anchor": right ? "start" : "end", class: "strong" }, row.name));
+    root.append(mark(row, x(row.x), y(row.y), 5.5, title(row.about || row.name)));
   }
   return root;
 }
@@ -101,7 +100,7 @@ export function legend(rows) {
   list.className = "legend";
   for (const row of rows) {
     const item = document.createElement("li");
-    item.append(svg("svg", { viewBox: "0 0 14 14", "aria-hidden": "true" }, svg("circle", { class: row.hollow ? `hollow c${row.colour}` : `f${row.colour}`, cx: 7, cy: 7, r: 5 })), row.name);
+    item.append(svg("svg", { viewBox: "0 0 14 14", "aria-hidden": "true" }, mark(row, 7, 7, 5)), row.name);
     list.append(item);
   }
   return list;
@@ -140,27 +139,21 @@ export function lines(series, xName, yName, label) {
   return root;
 }
 
-/** Two rankings side by side: [{name, from, to}], at most `places` of each. */
+/** Two rankings side by side: [{name, from, to}], the first `places` of each, and below them where the others of these are. */
 export function slopes(rows, left, right, places) {
-  const width = 560, line = 22, top = 30, height = top + places * line + 8;
+  const beyond = (of) => rows.map((row) => row[of]).filter((place) => place > places).sort((a, b) => a - b);
+  const below = { from: beyond("from"), to: beyond("to") }, more = Math.max(below.from.length, below.to.length);
+  const width = 560, line = 22, top = 30, height = top + (places + (more ? more + 0.6 : 0)) * line + 8;
   const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "chart", role: "img", "aria-label": `Places by ${left} and by ${right}` });
   root.append(svg("text", { x: 180, y: 16, "text-anchor": "end", class: "strong" }, left), svg("text", { x: 380, y: 16, class: "strong" }, right));
-  const y = (place) => top + (Math.min(place, places + 0.6) - 0.5) * line;
+  const y = (place, of) => top + (place <= places ? place - 0.5 : places + 1.1 + below[of].indexOf(place)) * line;
+  if (more) root.append(svg("line", { class: "zero", x1: 20, x2: width - 20, y1: top + (places + 0.3) * line, y2: top + (places + 0.3) * line }));
   for (const row of rows) {
     const colour = row.to < row.from ? 2 : row.to > row.from ? 1 : 7;
-    root.append(svg("line", { class: `thin c${colour}`, x1: 190, x2: 370, y1: y(row.from), y2: y(row.to) }, title(`${row.name}: ${row.from} → ${row.to}`)));
-    if (row.from <= places) root.append(svg("text", { x: 180, y: y(row.from) + 4, "text-anchor": "end" }, `${row.name} · ${row.from}`));
-    if (row.to <= places) root.append(svg("text", { x: 380, y: y(row.to) + 4 }, `${row.to} · ${row.name}`));
+    root.append(svg("line", { class: `thin c${colour}`, x1: 190, x2: 370, y1: y(row.from, "from"), y2: y(row.to, "to") }, title(`${row.name}: ${row.from} → ${row.to}`)));
+    root.append(svg("text", { x: 180, y: y(row.from, "from") + 4, "text-anchor": "end" }, `${row.name} · ${row.from}`));
+    root.append(svg("text", { x: 380, y: y(row.to, "to") + 4 }, `${row.to} · ${row.name}`));
   }
-  return root;
-}
-
-/** A number with its interval, within a table cell. */
-export function interval(low, value, high, least, most) {
-  const x = scale(least, most, 4, 116);
-  const root = svg("svg", { viewBox: "0 0 120 20", class: "inline", "aria-hidden": "true" });
-  if (Number.isFinite(low)) root.append(svg("line", { class: "thin c0", x1: x(low), x2: x(high), y1: 10, y2: 10 }));
-  root.append(svg("circle", { class: "f0", cx: x(value), cy: 10, r: 4 }));
   return root;
 }
 

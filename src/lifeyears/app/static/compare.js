@@ -1,9 +1,12 @@
 // Compare: a run's leaderboard, C-index against years, paired differences, positivity, subgroups.
 
 import { by, el, call, show, dataTable, number, percent, signed } from "./page.js";
-import { forest, lines, points } from "./charts.js";
+import { forest, legend, lines, points } from "./charts.js";
 
-const KINDS = { standard: "model", ranker: "paper's ranker", default: "default ranker", expectation: "truth" };
+// The report's words for the arms of a run.
+const FRAMEWORKS = { standard: "is a model as it is", ranker: "has the paper's second stage on top", default: "has this software's preset of it on top" };
+const MARKS = { standard: "circle", ranker: "square", default: "diamond" };
+const TRANSPLANTS = /^(registry|STAR )/;
 
 export async function begin() {
   try {
@@ -26,26 +29,39 @@ function draw(run) {
   const board = tables.years.slice().sort((a, b) => b.years - a.years);
   const bases = [...new Set(tables.years.map((row) => row.model))];
   const colour = (name) => bases.indexOf(name.split(" ")[0]) % 7;
-  const place = by("compare-content");
+  const place = by("compare-content"), frameworks = Object.keys(FRAMEWORKS).filter((name) => board.some((row) => row.framework === name));
+  const drawn = board.filter((row) => row.model !== "truth" && row["C-index"] !== null), flat = (row) => Math.abs(row["C-index"] - 0.5) < 1e-9;
+  const apart = drawn.filter((row) => !flat(row)).length > 1 ? drawn.filter(flat) : []; // who ranks nobody would squeeze the rest
+  const dots = drawn.filter((row) => !apart.includes(row)).map((row) => ({ name: arm(row), x: row["C-index"], y: row.years, yLow: row.low, yHigh: row.high, colour: colour(row.model), mark: MARKS[row.framework] || "circle", about: `${arm(row)}: C-index ${number(row["C-index"], 3)}, ${number(row.years)} ${unit}` }));
+  const who = TRANSPLANTS.test(run.data.name) ? "past recipients, each with their own donor. It is no forecast of a match run." : "people of the past. It is no forecast of one allocation.";
+  by("compare-words").textContent = `${unit[0].toUpperCase()}${unit.slice(1)} per allocation: the expected ${unit} of the top pick among ${who}`;
   place.replaceChildren(
+    ...warnings(run, true),
     el("div", { class: "card" }, el("h2", {}, "In a few sentences"), el("p", {}, run.reading),
-      el("p", { class: "hint" }, `${run.data.name}${run.data.simulated ? " (simulated)" : ""}: ${run.data.rows.toLocaleString("en")} rows, ${run.data.events.toLocaleString("en")} events. Lists of ${run.waitlist.used}, k = ${run.waitlist.k}. Intervals: ${run.intervals}.`)),
+      el("p", { class: "hint" }, `${run.data.name}${run.data.simulated ? " (simulated)" : ""}: ${run.data.rows.toLocaleString("en")} rows, ${run.data.events.toLocaleString("en")} events. Lists of ${run.waitlist.used}, k = ${run.waitlist.k}. Intervals: ${run.intervals}.`), el("p", { class: "hint" }, `${frameworks.map((name) => `“${name}” ${FRAMEWORKS[name]}`).join("; ")}.`)),
+    ...warnings(run, false),
     dataTable("Leaderboard", "leaderboard.csv", [
-      { name: "model", get: (row) => row.model }, { name: "framework", label: "as", get: (row) => row.framework, show: (value) => KINDS[value] || value },
+      { name: "model", get: (row) => row.model }, { name: "framework", get: (row) => row.framework },
       { name: "years", label: `${unit} per allocation`, number: true, get: (row) => row.years, show: (value) => number(value) },
       { name: "low", number: true, get: (row) => row.low, show: (value) => number(value) }, { name: "high", number: true, get: (row) => row.high, show: (value) => number(value) },
       { name: "c_index", label: "C-index", number: true, get: (row) => row["C-index"], show: (value) => number(value, 3) },
-      { name: "gain", label: "gain over the model", number: true, get: (row) => row.gain, show: (value) => (value === null || value === undefined ? "–" : signed(value)) },
+      { name: "gain", label: "gain over standard", number: true, get: (row) => row.gain, show: (value) => (value === null || value === undefined ? "–" : signed(value)) },
       { name: "gain_low", label: "low", number: true, get: (row) => row["gain low"], show: (value) => number(value) }, { name: "gain_high", label: "high", number: true, get: (row) => row["gain high"], show: (value) => number(value) },
       { name: "p", number: true, get: (row) => row.p, show: (value) => (value === null || value === undefined ? "–" : value < 0.001 ? "<0.001" : number(value, 3)) },
     ], board),
     el("div", { class: "halves" },
-      el("div", { class: "card" }, el("h2", {}, "C-index against life-years"),
-        el("p", { class: "hint" }, "If C-index decided, the point furthest to the right would be taken; the highest one gains most. Filled: models; hollow: rankers over them."),
-        points(board.filter((row) => row.model !== "truth" && row["C-index"] !== null).map((row) => ({ name: row.framework === "standard" ? row.model : `${row.model} ${row.framework}`, x: row["C-index"], y: row.years, yLow: row.low, yHigh: row.high, colour: colour(row.model), hollow: row.framework !== "standard" })), "C-index", `${unit} per allocation`, "C-index against years per allocation")),
+      el("div", { class: "card" }, el("h2", {}, `C-index against ${unit} per allocation`),
+        el("p", { class: "hint" }, "If C-index decided, the point furthest to the right would be taken; the highest one gains most." + (apart.length ? ` Left out, since it ranks nobody: ${apart.map((row) => `${arm(row)} (C-index 0.5, ${number(row.years)} ${unit})`).join(", ")}.` : "")),
+        points(dots, "C-index", `${unit} per allocation`, "C-index against years per allocation"), legend(dots)),
       differences(tables.comparison, run, unit, colour)),
     positivity(tables, run),
     subgroups(tables.subgroups || [], run, colour));
+}
+
+/** What must be known before the answer, or else after it, as in the report. */
+function warnings(run, serious) {
+  return (run.warnings || []).filter((warning) => Boolean(warning.serious) === serious).map((warning) =>
+    el("div", { class: serious ? "warning" : "note", role: "note" }, el("strong", {}, `${serious ? "Warning" : "Note"}: ${warning.title}. `), warning.text));
 }
 
 function differences(rows, run, unit, colour) {
@@ -72,7 +88,6 @@ function positivity(tables, run) {
   const rows = tables.positivity || [], support = run.support;
   const said = support ? Object.values(support.words)[0].split("\n")[0] : null;
   const parts = [el("h2", {}, "Positivity: who could be followed to the horizon"), el("p", {}, said || "This run does not hold a positivity check.")];
-  for (const warning of run.warnings || []) parts.push(el("p", { class: "hint" }, `${warning.title}: ${warning.text}`));
   const clipped = Object.entries(run.counts || {}).map(([name, many]) => `${name}: ${many}`).join(", ");
   if (clipped) parts.push(el("p", { class: "hint" }, `Weights ${clipped}.`));
   const shown = tables.positivity_curves;
@@ -88,7 +103,7 @@ function positivity(tables, run) {
 }
 
 function subgroups(rows, run, colour) {
-  if (!rows.length) return el("div", { class: "card" }, el("h2", {}, "Subgroups"), el("p", {}, "This run has no subgroups of thirty patients or more."));
+  if (!rows.length) return el("div", { class: "card" }, el("h2", {}, "Subgroups"), el("p", {}, "No subgroup is known, or none has thirty patients or more. Columns are known by their names: age, sex, race or ethnicity, insurance, region, blood group, centre, and the time of entry. Others can be named: lifeyears compare … --subgroups."));
   const questions = [...new Set(rows.map((row) => row.by))], arms = [...new Set(rows.map((row) => row.arm))];
   const question = el("select", { id: "by" }, questions.map((name) => el("option", { value: name }, name.replaceAll("_", " "))));
   const which = el("select", { id: "arm" }, arms.map((name) => el("option", { value: name }, name)));

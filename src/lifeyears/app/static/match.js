@@ -1,7 +1,7 @@
 // Match run: candidates of one organ, ranked, with reasons, curves, chances and the bound.
 
-import { by, el, call, show, say, number, percent, signed, words, csv, copy, download, readCsv } from "./page.js";
-import { bars, chance, curves, interval, slopes } from "./charts.js";
+import { by, el, call, show, say, number, percent, signed, words, csv, copy, download, readCsv, readNumbers } from "./page.js";
+import { bars, chance, curves, slopes } from "./charts.js";
 
 const SHOWN = 60, PLACES = 12;
 const state = { models: [], described: {}, sample: null, rows: null, file: null, labels: [], from: "", donor: {}, ranked: {}, shown: SHOWN, one: null, seen: new Map(), turn: 0 };
@@ -128,16 +128,21 @@ async function pickDonor(which, changes) {
 function take(rows, labels, file, from) {
   Object.assign(state, { rows, labels, file, from, shown: SHOWN, one: null, ranked: {} });
   state.seen.clear();
-  by("source").textContent = `${rows.length.toLocaleString("en")} candidates. ${from}`;
+  by("source").textContent = `${counted()} ${from}`;
 }
+
+const counted = () => `${state.rows.length.toLocaleString("en")} candidate${state.rows.length === 1 ? "" : "s"}.`;
 
 async function upload(given) {
   show("match-error", "");
   by("match-results").hidden = true;
   by("match-empty").hidden = false;
+  Object.assign(state, { rows: null, labels: null, file: null, from: "", ranked: {}, one: null });
+  by("source").textContent = "";
   try {
     if (given.size > 30e6) throw new Error("The file is larger than 30 MB: send fewer candidates at once.");
     const file = readCsv(decoded(await given.arrayBuffer())), { names, rows } = file;
+    rows.forEach((cells, place) => { cells.place = place; });
     const known = new Set(main().schema.columns.map((column) => column.name));
     const id = names.findIndex((name) => !known.has(name) && /^(id|name|patient.*|candidate.*|.*_id)$/i.test(name));
     by("join").checked = !main().schema.donor.some((name) => names.includes(name)) && Object.keys(state.donor).length > 0;
@@ -160,13 +165,17 @@ function decoded(bytes) {
 
 const MISSING = /^(|\.|\?|NA|N\/A|n\/a|#N\/A|-?NaN|-?nan|NAN|NULL|null|<NA>|#DIV\/0!|#REF!|#VALUE!|#NUM!|#NAME\?|#NULL!)$/; // as `lifeyears rank` reads them
 
-/** Rows for a model: of a file, the columns that it knows, read as its kinds. */
+/** Rows for a model: of a file, the columns that it knows, read as its kinds; a column is read whole, as one decimal mark holds for all of it. */
 function rowsFor(model, rows) {
   if (!state.file) return rows;
   const kinds = new Map(state.described[model].schema.columns.map((column) => [column.name, column.kind]));
-  const read = (kind, text) => MISSING.test(text) ? null : kind === "number" && Number.isFinite(Number(text)) ? Number(text) : text;
-  const columns = state.file.names.map((name, j) => [name, j]).filter(([name]) => kinds.has(name));
-  return rows.map((cells) => Object.fromEntries(columns.map(([name, j]) => [name, read(kinds.get(name), cells[j].trim())])));
+  const read = (state.file.read ??= {})[model] ??= state.file.names.map((name, j) => {
+    if (!kinds.has(name)) return null;
+    const texts = state.file.rows.map((cells) => (MISSING.test(cells[j].trim()) ? null : cells[j].trim()));
+    return kinds.get(name) === "number" ? readNumbers(texts) : texts;
+  });
+  const columns = state.file.names.map((name, j) => [name, read[j]]).filter(([, values]) => values);
+  return rows.map((cells) => Object.fromEntries(columns.map(([name, values]) => [name, values[cells.place]])));
 }
 
 const label = (row) => state.labels?.[row] || `Candidate ${row + 1}`;
@@ -207,12 +216,15 @@ async function rank() {
     by("k").max = Math.min(20, state.rows.length);
     by("match-empty").hidden = true;
     by("match-results").hidden = false;
+    by("source").textContent = `${counted()} ${state.from}`;
     showChances();
     showMovers();
     point(found[chosen()].ranked[0].row);
   } catch (error) {
+    if (turn !== state.turn) return;
     by("match-results").hidden = true;
-    by("match-empty").hidden = false;
+    by("match-empty").hidden = true; // there are candidates, and the message says why they are not ranked
+    by("source").textContent = `${counted()} ${state.from} Not ranked: see the message.`;
     show("match-error", problem(error));
   }
 }
@@ -255,16 +267,14 @@ function showChances() {
   const expected = ranked.reduce((sum, row) => sum + row.probability * row.years, 0);
   const bound = card.bounds.find((one) => one.k === among);
   by("k-words").textContent = among === 1
-    ? "The first gets the organ."
-    : `The organ goes to one of the first ${among}, the first with a chance of ${percent(ranked[0].probability, 0)}, the last of them with ${percent(shares[among - 1] ?? 0, 0)}.`;
+    ? "The first is chosen."
+    : `One of the first ${among} is drawn, the first with a chance of ${percent(ranked[0].probability, 0)}, the last of them with ${percent(shares[among - 1] ?? 0, 0)}.`;
   if (bound) by("k-words").textContent += ` Plug-in bound: the draw gains at least ${percent(bound.bound, 0)} (${percent(bound.low, 0)} to ${percent(bound.high, 0)}) of what the best choice would, if NDCG@${among} is ${number(bound.ndcg, 2)}, as estimated on held-out rows in lists of ${card.metrics.waitlist}; an estimate of a guarantee, not a guarantee.`;
   const tile = (value, text) => el("div", { class: "tile" }, el("b", {}, value), el("span", {}, text));
   by("tiles").replaceChildren(
     tile(ranked.length.toLocaleString("en"), "candidates"),
     tile(`${number(ranked[0].years, 1)} ${unit()}`, `expected for ${label(ranked[0].row)}`),
-    tile(`${number(expected, 1)} ${unit()}`, `expected of the draw, k = ${among}`),
-    bound ? tile(percent(bound.bound, 0), `plug-in bound (${percent(bound.low, 0)} to ${percent(bound.high, 0)})`)
-      : tile("–", "plug-in bound: not on the card for this k"));
+    tile(`${number(expected, 1)} ${unit()}`, `expected of the draw among the first ${among}`));
   showTable();
 }
 
@@ -273,15 +283,14 @@ const places = (model) => new Map((state.ranked[model]?.ranked || []).map((row) 
 function showTable() {
   const found = state.ranked[chosen()], { ranked } = found, other = by("other").value;
   const beside = other !== chosen() && state.ranked[other] ? places(other) : null;
-  const least = Math.min(...ranked.map((row) => row.low ?? row.years)), most = Math.max(...ranked.map((row) => row.high ?? row.years));
   const top = Math.max(...ranked.map((row) => row.probability));
   const table = by("ranked");
   table.tHead.replaceChildren(el("tr", {}, el("th", { class: "n", scope: "col" }, "Rank"), el("th", { scope: "col" }, `Candidate, and why (${unit()})`), el("th", { class: "n", scope: "col" }, `Expected ${unit()}`),
-    el("th", { scope: "col", class: "wideonly" }, "95% interval"), el("th", { scope: "col" }, "Chance"), beside ? el("th", { class: "n", scope: "col" }, "Beside it") : null));
+    el("th", { scope: "col", class: "n wideonly" }, "95% interval"), el("th", { scope: "col" }, "Chance to be drawn"), beside ? el("th", { class: "n", scope: "col" }, "Beside it") : null));
   table.tBodies[0].replaceChildren(...ranked.slice(0, state.shown).map((row) => {
     const reasons = row.reasons.slice(0, 3).flatMap((one, i) => [i ? ", " : "", `${words(one.feature)} `, el("span", { class: one.years >= 0 ? "plus" : "minus" }, signed(one.years, 1))]);
-    const cells = [el("td", { class: "n" }, String(row.rank)), el("td", {}, label(row.row), el("span", { class: "why" }, reasons)), el("td", { class: "n" }, number(row.years, 1)),
-      el("td", { class: "wideonly", title: row.low === undefined ? null : `${number(row.low, 1)} to ${number(row.high, 1)}` }, interval(row.low, row.years, row.high, least, most)),
+    const cells = [el("td", { class: "n" }, String(row.rank)), el("td", {}, label(row.row), el("span", { class: "why" }, reasons)), el("td", { class: "n" }, number(row.years, 1), el("span", { class: "why narrowonly" }, range(row))),
+      el("td", { class: "n wideonly" }, range(row)),
       el("td", { class: "close" }, chance(row.probability, top), " ", row.probability ? percent(row.probability, 0) : "–")];
     if (beside) cells.push(el("td", { class: "n" }, moved(row.rank, beside.get(row.row).rank)));
     const line = el("tr", { tabindex: row.rank === 1 ? "0" : "-1", "data-row": row.row, class: row.probability > 0 ? "drawn" : null, "aria-selected": row.row === state.one ? "true" : "false" }, cells);
@@ -293,9 +302,11 @@ function showTable() {
   }));
   by("more").hidden = ranked.length <= state.shown;
   const outside = Object.keys(found.outside);
-  by("ranked-notes").textContent = ["Intervals: of the mean of held-out people with like predictions; not a range for one person. Marked rows can be drawn by Algorithm 1.",
+  by("ranked-notes").textContent = ["Intervals, 95%: of the mean of held-out people with like predictions; not a range for one person. Marked rows can be drawn by Algorithm 1.",
     outside.length ? `Far from what training saw, so extrapolated: ${outside.slice(0, 6).map(words).join(", ")}${outside.length > 6 ? ` and ${outside.length - 6} more` : ""}.` : ""].join(" ");
 }
+
+const range = (row) => (row.low === undefined ? "–" : `${number(row.low, 1)} to ${number(row.high, 1)}`);
 
 const moved = (here, there) => there < here ? el("span", { class: "up" }, `${there} ▲`) : there > here ? el("span", { class: "down" }, `${there} ▼`) : el("span", { class: "same" }, `${there} =`);
 
@@ -373,6 +384,6 @@ function movers() {
   return state.ranked[chosen()].ranked.map((row) => ({ row: row.row, from: row.rank, to: there.get(row.row).rank, years: row.years, there: there.get(row.row).years }));
 }
 
-const moversCsv = () => csv(["candidate", "row", "rank", "other_rank", "years", "other_years"], movers().map((one) => [label(one.row), one.row, one.from, one.to, one.years, one.there]));
+const moversCsv = () => csv(["candidate", "row", "rank", "other_rank", "years", "other_years"], movers().map((one) => [label(one.row), one.row + 1, one.from, one.to, one.years, one.there]));
 const rankedCsv = () => csv(["rank", "candidate", "row", "years", "low", "high", "probability", "reasons"],
-  state.ranked[chosen()].ranked.map((row) => [row.rank, label(row.row), row.row, row.years, row.low, row.high, row.probability, row.reasons.map((one) => `${one.feature} ${one.years >= 0 ? "+" : ""}${one.years.toFixed(2)}`).join("; ")]));
+  state.ranked[chosen()].ranked.map((row) => [row.rank, label(row.row), row.row + 1, row.years, row.low, row.high, row.probability, row.reasons.map((one) => `${one.feature} ${one.years >= 0 ? "+" : ""}${one.years.toFixed(2)}`).join("; ")]));

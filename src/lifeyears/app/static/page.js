@@ -156,3 +156,21 @@ export function readCsv(text) {
   if (wrong >= 0) throw new Error(`Row ${wrong + 1} (line ${lines[wrong]} of the file) has ${rows[wrong].length} fields, the header ${names.length}.`);
   return { names, rows, lines };
 }
+
+// Numbers as `lifeyears rank` reads them: thousands in groups of three, all with one mark; commas or points for decimals.
+const written = (group, point) => new RegExp(`^[+\\-−]?(?:(?:\\d+|[1-9]\\d{0,2}(?:([${group}'’ \u00a0\u202f])\\d{3})(?:\\1\\d{3})*)(?:${point}\\d*)?|${point}\\d+)(?:[eE][+-]?\\d+)?$`);
+const WRITTEN = { ".": written(",", "\\."), ",": written(".", ",") };
+const value = (text, mark) => Number(text.replace(mark === "." ? /[,'’ \u00a0\u202f]/g : /[.'’ \u00a0\u202f]/g, "").replace(mark, ".").replace("−", "-"));
+const plain = (text) => text !== "" && Number.isFinite(Number(text)) && /^[+-]?[\d.]/.test(text) && !/^[+-]?0[xbo]/i.test(text);
+
+/** Texts of one column as numbers; what is none stays a text. One decimal mark for all of them. */
+export function readNumbers(texts) {
+  const other = texts.filter((text) => text !== null && !plain(text));
+  if (!other.length) return texts.map((text) => (text === null ? null : Number(text)));
+  const known = texts.filter((text) => text !== null);
+  const marks = [".", ","].filter((mark) => known.every((text) => WRITTEN[mark].test(text)));
+  const unclear = marks.length > 1 && known.find((text) => value(text, ".") !== value(text, ","));
+  if (unclear) return texts.map((text) => (text === null ? null : WRITTEN["."].test(text) && value(text, ".") === value(text, ",") ? value(text, ".") : text));
+  const mark = marks[0] || ".";
+  return texts.map((text) => (text === null ? null : WRITTEN[mark].test(text) ? value(text, mark) : text));
+}

@@ -15,7 +15,7 @@ const POLICIES = {
   oracle_lyg: ["Oracle, gained", "who knew the true gain", false],
 };
 const RATES = {
-  years: ["Years", 2, 0.5, 20, 0.5], replicates: ["Replicates", 4, 1, 50, 1], scale: ["Size (US = 1)", 0.1, 0.01, 1, 0.01],
+  years: ["Years", 2, 0.5, 20, 0.5], replicates: ["Replicates", 4, 1, 50, 1], scale: ["Size (US = 1)", 1, 0.01, 1, 0.01],
   seed: ["Seed", 0, 0, 1000000, 1], donors_rate: ["Hearts, × today", 1, 0.2, 5, 0.05], listed_rate: ["New candidates, × today", 1, 0.2, 5, 0.05],
 };
 const MEASURES = {
@@ -47,7 +47,7 @@ const settings = () => ({
 
 function size() {
   const found = settings();
-  by("policy-size").textContent = `About ${Math.round(4446 * found.scale * found.listed_rate).toLocaleString("en")} candidates and ${Math.round(4300 * found.scale * found.donors_rate).toLocaleString("en")} hearts a year.`;
+  by("policy-size").textContent = `About ${Math.round(4446 * found.scale * found.listed_rate).toLocaleString("en")} candidates and ${Math.round(4300 * found.scale * found.donors_rate).toLocaleString("en")} hearts a year.${found.scale < 1 ? " On a smaller list fewer candidates fit each heart, so that more hearts are lost than at full size: 18% at size 1, nearly 40% at 0.1." : ""}`;
 }
 
 async function run() {
@@ -110,4 +110,4 @@ function draw(result) {
 }
 
 const folded = (name, content) => el("details", {}, el("summary", {}, name), content);
-const withLegend = (rows, axis, heading) => [points(rows, "deaths on the list per 100 patient-years", axis, heading, false), legend(rows)];
+const withLegend = (rows, axis, heading) => [points(rows, "deaths on the list per 100 patient-years", axis, heading), legend(rows)];

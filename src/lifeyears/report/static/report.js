@@ -105,9 +105,19 @@
     button.setAttribute("aria-label", `Download as CSV: ${title ? title.textContent : table.dataset.name}`);
     button.addEventListener("click", () => save(table));
     if (title) bar.append(title); else bar.append(document.createElement("span"));
-    bar.append(button);
+    const hint = document.createElement("span");
+    hint.className = "hint";
+    hint.textContent = "more columns →";
+    bar.append(hint, button);
     box.prepend(bar);
   });
+  const hints = () => document.querySelectorAll(".table .scroll").forEach((scroll) => {
+    const hint = scroll.parentElement.querySelector(".bar .hint");
+    if (hint) hint.hidden = scroll.scrollWidth <= scroll.clientWidth + 1;
+  });
+  hints();
+  window.addEventListener("resize", hints);
+  document.addEventListener("toggle", hints, true);
 
   // A link into a closed part opens it.
   const open = () => {
