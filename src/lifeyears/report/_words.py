@@ -147,7 +147,7 @@ def limits(summary: Summary) -> list[str]:
     if plan["split"] == "random":
         made.append(
             "Folds are random: they show how models do on patients of the same years and centres. Before acting, look "
-            "at a split by time or by centre (lifeyears compare … --split temporal, with --entry for the date of entry)."
+            "at a split by time or by centre (lifeyears compare … --split temporal, with --entry for its column)."
         )
     if judge == "DR":
         made.append(
