@@ -56,7 +56,7 @@ def with_deaths(rates):
         name: Measured(dict.fromkeys(MEASURES, 1.0) | {DEATHS: rate}, of_group, np.ones(6))
         for name, rate in rates.items()
     }
-    return collect(Config(policies=list(rates), replicates=1), [one])
+    return collect(Config(policies=list(rates), replicates=2), [one, one])
 
 
 def test_the_reading_tells_who_has_the_fewest_deaths_of_those_who_do_not_know_the_truth():

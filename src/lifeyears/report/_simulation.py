@@ -77,14 +77,11 @@ POLICIES = {
 
 def _policies(result: Simulation) -> str:
     """What the policies are, where they are first named."""
-    from ..simulation._policies import NAMED
+    from ..simulation._policies import NAMED, as_policy
 
-    told = [
-        f"{policy.name}: {POLICIES[policy.name]}."
-        for policy in result.config.policies
-        if NAMED.get(policy.name) is policy and policy.name in POLICIES
-    ]
-    others = [policy.name for policy in result.config.policies if NAMED.get(policy.name) is not policy]
+    chosen = [as_policy(policy) for policy in result.config.policies]
+    told = [f"{one.name}: {POLICIES[one.name]}." for one in chosen if NAMED.get(one.name) is one]
+    others = [one.name for one in chosen if NAMED.get(one.name) is not one]
     return bullets(told + ([f"{', '.join(others)}: see the settings."] if others else []))
 
 

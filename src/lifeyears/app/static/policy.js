@@ -89,7 +89,7 @@ function draw(result) {
   const names = Object.keys(result.policies), title = (name) => POLICIES[name]?.[0] || words(name);
   const rows = names.flatMap((name) => Object.entries(result.policies[name]).map(([measure, found]) => ({ policy: name, measure, ...found })));
   const gaps = Object.entries(result.differences).flatMap(([name, all]) => Object.entries(all).map(([measure, found]) => ({ policy: name, measure, ...found })));
-  const at = (name, measure) => result.policies[name][measure];
+  const at = (name, measure) => result.policies[name][measure], once = result.settings.replicates === 1;
   const deaths = "waitlist_deaths_per_100_patient_years";
   const interval = [["value", "value"], ["low", "low"], ["high", "high"]].map(([name]) => ({ name, number: true, get: (row) => row[name], show: (value) => number(value) }));
   by("policy-empty").hidden = true;
@@ -97,12 +97,12 @@ function draw(result) {
     el("div", { class: "card" }, el("h2", {}, "In a few sentences"), el("p", {}, names.reduce((text, name) => text.replace(new RegExp(`\\b${name}\\b`, "g"), title(name)), result.reading))),
     el("div", { class: "halves" },
       ...[["life_years_gained", "Life-years gained against deaths", "years gained by a year's transplants"], ["life_years_per_transplant", "Life-years of a recipient against deaths", "expected years per transplant"]].map(([measure, heading, axis]) =>
-        el("div", { class: "card" }, el("h2", {}, heading), el("p", { class: "hint" }, "Up and to the left is better. Lines: 95% Monte Carlo intervals; hollow: who knew the truth."),
+        el("div", { class: "card" }, el("h2", {}, heading), el("p", { class: "hint" }, `Up and to the left is better. ${once ? "" : "Lines: 95% Monte Carlo intervals; "}${once ? "Hollow" : "hollow"}: who knew the truth.`),
           ...withLegend(names.map((name, i) => ({ name: title(name), x: at(name, deaths).value, xLow: at(name, deaths).low, xHigh: at(name, deaths).high, y: at(name, measure).value, yLow: at(name, measure).low, yHigh: at(name, measure).high, colour: i % 8, hollow: name.startsWith("oracle") })).filter((row) => Number.isFinite(row.x) && Number.isFinite(row.y)), axis, heading)))),
     dataTable("Main measures", "policies.csv", [{ name: "policy", get: (row) => row.name, show: (value) => title(value) },
       ...Object.entries(MEASURES).flatMap(([measure, text]) => [
-        { name: measure, label: text, number: true, get: (row) => at(row.name, measure)?.value, show: (value, row) => `${number(value, 1)} (${number(at(row.name, measure)?.low, 1)} to ${number(at(row.name, measure)?.high, 1)})` },
-      ])], names.map((name) => ({ name })), "Means over the replicates, with 95% Monte Carlo intervals."),
+        { name: measure, label: text, number: true, get: (row) => at(row.name, measure)?.value, show: (value, row) => number(value, 1) + (once ? "" : ` (${number(at(row.name, measure)?.low, 1)} to ${number(at(row.name, measure)?.high, 1)})`) },
+      ])], names.map((name) => ({ name })), once ? "Of one replicate, so without intervals." : "Means over the replicates, with 95% Monte Carlo intervals."),
     gaps.length ? el("div", { class: "card" }, el("h2", {}, `Deaths on the list per 100 patient-years, less those of ${title(result.reference)}`),
       forest(gaps.filter((row) => row.measure === deaths && Number.isFinite(row.value)).map((row) => ({ ...row, name: title(row.policy), colour: names.indexOf(row.policy) % 8 })), "deaths per 100 patient-years", (value) => signed(value, 1), "Differences in deaths on the list")) : el("div"),
     folded("Every measure", dataTable("Every measure", "measures.csv", [{ name: "policy", get: (row) => row.policy }, { name: "measure", get: (row) => row.measure, show: (value) => words(value) }, ...interval], rows)),
