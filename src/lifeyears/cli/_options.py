@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -28,3 +28,8 @@ TABLE = (
     *("time", "event", "event_values", "entry", "exit", "unit", "centre", "drop", "keep", "categorical"),
     *("sheet", "delimiter", "encoding", "decimal", "date_format"),
 )
+
+
+def of_table(given: dict[str, Any]) -> dict[str, Any]:
+    """Those of a command's options that say how its table is read; None for those it does not have."""
+    return {name: given.get(name) for name in TABLE}

@@ -7,24 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ._options import (
-    TABLE,
-    Categorical,
-    Centre,
-    DateFormat,
-    Decimal,
-    Delimiter,
-    Drop,
-    Encoding,
-    Entry,
-    Event,
-    EventValues,
-    Exit,
-    Keep,
-    Sheet,
-    Time,
-    Unit,
-)
+from . import _options as table
 
 # The least value of every number, on the command line and in a file; the horizon alone need not be whole.
 LEAST = {"horizon": 0, "waitlist": 1, "k": 1, "iterations": 1, "folds": 2, "rows": 100, "seed": 0, "jobs": 1}
@@ -34,21 +17,21 @@ LISTS = ("drop", "keep", "categorical", "event_values", "models", "subgroups")
 
 def command(
     data: Annotated[str, typer.Argument(help="A file, a STAR folder, or the name of a data set.")],
-    time: Time = None,
-    event: Event = None,
-    event_values: EventValues = None,
-    entry: Entry = None,
-    exit: Exit = None,
-    unit: Unit = None,
-    centre: Centre = None,
-    drop: Drop = None,
-    keep: Keep = None,
-    categorical: Categorical = None,
-    sheet: Sheet = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    decimal: Decimal = None,
-    date_format: DateFormat = None,
+    time: table.Time = None,
+    event: table.Event = None,
+    event_values: table.EventValues = None,
+    entry: table.Entry = None,
+    exit: table.Exit = None,
+    unit: table.Unit = None,
+    centre: table.Centre = None,
+    drop: table.Drop = None,
+    keep: table.Keep = None,
+    categorical: table.Categorical = None,
+    sheet: table.Sheet = None,
+    delimiter: table.Delimiter = None,
+    encoding: table.Encoding = None,
+    decimal: table.Decimal = None,
+    date_format: table.DateFormat = None,
     horizon: Annotated[float | None, typer.Option(help="τ, in the unit of the times; suggested from the data.")] = None,
     models: Annotated[str | None, typer.Option(help="Base models, by commas (all five unless given).")] = None,
     waitlist: Annotated[
@@ -78,14 +61,13 @@ def command(
     Examples: lifeyears compare support2; lifeyears compare my.csv --time years --event died --drop patient_id;
     lifeyears compare my.csv --time days --event died --entry listed --split temporal
     """
+    own = table.of_table(locals())
     from ..experiments._plan import MODELS
     from ._data import named_data, names_in
     from ._runs import all_cores, command_line, named, plan_only, run_and_show
 
-    columns = (time, event, event_values, entry, exit, unit, centre, drop, keep, categorical)
-    written = (sheet, delimiter, encoding, decimal, date_format)
     given: dict[str, Any] = {
-        **dict(zip(TABLE, (*columns, *written), strict=True)),
+        **own,
         "horizon": horizon,
         "models": models,
         "waitlist": waitlist,
@@ -101,8 +83,8 @@ def command(
     asked = _with_config(given, config)
     jobs = all_cores(asked["jobs"])
     seed = _or(asked["seed"], 0)
-    table = {name: asked[name] for name in TABLE}
-    found = named_data(data, asked["horizon"], asked["rows"], seed, **table)
+    own = {name: asked[name] for name in own}
+    found = named_data(data, asked["horizon"], asked["rows"], seed, **own)
     if found.report is not None:
         print(found.report)
     folds = _or(asked["folds"], 5)
@@ -129,7 +111,7 @@ def command(
     again = command_line(
         "compare",
         data,
-        **table,
+        **own,
         rows=asked["rows"],
         horizon=options["tau"],
         **{name: options[name] for name in ("models", "waitlist", "k", "iterations", "folds", "split", "seed")},

@@ -7,42 +7,26 @@ from typing import Annotated
 
 import typer
 
-from ._options import (
-    TABLE,
-    Categorical,
-    DateFormat,
-    Decimal,
-    Delimiter,
-    Drop,
-    Encoding,
-    Entry,
-    Event,
-    EventValues,
-    Exit,
-    Keep,
-    Sheet,
-    Time,
-    Unit,
-)
+from . import _options as table
 
 
 def command(
     data: Annotated[str, typer.Argument(help="A file, a STAR folder, the name of a data set, or registry.")],
     out: Annotated[Path, typer.Option(help="The model's folder.")],
-    time: Time = None,
-    event: Event = None,
-    event_values: EventValues = None,
-    entry: Entry = None,
-    exit: Exit = None,
-    unit: Unit = None,
-    drop: Drop = None,
-    keep: Keep = None,
-    categorical: Categorical = None,
-    sheet: Sheet = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    decimal: Decimal = None,
-    date_format: DateFormat = None,
+    time: table.Time = None,
+    event: table.Event = None,
+    event_values: table.EventValues = None,
+    entry: table.Entry = None,
+    exit: table.Exit = None,
+    unit: table.Unit = None,
+    drop: table.Drop = None,
+    keep: table.Keep = None,
+    categorical: table.Categorical = None,
+    sheet: table.Sheet = None,
+    delimiter: table.Delimiter = None,
+    encoding: table.Encoding = None,
+    decimal: table.Decimal = None,
+    date_format: table.DateFormat = None,
     horizon: Annotated[float | None, typer.Option(help="τ, in the unit of the times; suggested from the data.")] = None,
     base: Annotated[str, typer.Option(help="The survival model: KM, Cox, AFT, DeepSurv or DeepHit.")] = "Cox",
     preset: Annotated[str, typer.Option(help="The ranker over it: default, paper, or none.")] = "default",
@@ -58,6 +42,7 @@ def command(
 
     Examples: lifeyears fit my.csv --time years --event died --out model; lifeyears fit registry --rows 5000 --out model
     """
+    own = table.of_table(locals())
     import sys
 
     from ..matching import fit_model
@@ -70,9 +55,7 @@ def command(
     (base,), (preset,) = named(base, tuple(BASES), "--base"), named(preset, PRESETS, "--preset")
     if out.exists() and not overwrite:
         raise ValueError(f"{out} exists: choose another folder with --out, or give --overwrite")
-    columns = (time, event, event_values, entry, exit, unit, None, drop, keep, categorical)
-    written = (sheet, delimiter, encoding, decimal, date_format)
-    found = named_data(data, horizon, rows, seed, **dict(zip(TABLE, (*columns, *written), strict=True)))
+    found = named_data(data, horizon, rows, seed, **own)
     if dry_run:
         # measured on one core: seconds for 1,000 rows × 100 columns
         seconds = len(found) / 1000 * {"default": 3.0, "paper": 0.6, "none": 0.3}[preset]

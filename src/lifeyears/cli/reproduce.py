@@ -7,24 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ._options import (
-    TABLE,
-    Categorical,
-    Centre,
-    DateFormat,
-    Decimal,
-    Delimiter,
-    Drop,
-    Encoding,
-    Entry,
-    Event,
-    EventValues,
-    Exit,
-    Keep,
-    Sheet,
-    Time,
-    Unit,
-)
+from . import _options as table
 
 
 def command(
@@ -32,21 +15,21 @@ def command(
     data: Annotated[
         str, typer.Option(help="registry (simulated), a data set's name, or a file or STAR folder.")
     ] = "registry",
-    time: Time = None,
-    event: Event = None,
-    event_values: EventValues = None,
-    entry: Entry = None,
-    exit: Exit = None,
-    unit: Unit = None,
-    centre: Centre = None,
-    drop: Drop = None,
-    keep: Keep = None,
-    categorical: Categorical = None,
-    sheet: Sheet = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    decimal: Decimal = None,
-    date_format: DateFormat = None,
+    time: table.Time = None,
+    event: table.Event = None,
+    event_values: table.EventValues = None,
+    entry: table.Entry = None,
+    exit: table.Exit = None,
+    unit: table.Unit = None,
+    centre: table.Centre = None,
+    drop: table.Drop = None,
+    keep: table.Keep = None,
+    categorical: table.Categorical = None,
+    sheet: table.Sheet = None,
+    delimiter: table.Delimiter = None,
+    encoding: table.Encoding = None,
+    decimal: table.Decimal = None,
+    date_format: table.DateFormat = None,
     rows: Annotated[int | None, typer.Option(help="Rows to use (registry: 60,055 unless given).", min=200)] = None,
     iterations: Annotated[
         int | None, typer.Option(help="Of the cross-validation (5; a temporal split has one).", min=1)
@@ -77,6 +60,7 @@ def command(
 
     Example: lifeyears reproduce all --rows 6000 --iterations 1 --out reproduction
     """
+    own = table.of_table(locals())
     from ..experiments._plan import MODELS
     from ._data import named_data
     from ._runs import all_cores, command_line, named, plan_only, run_and_show
@@ -85,10 +69,7 @@ def command(
     if protocol not in ("artificial", "full", "all"):
         raise ValueError(f"the protocol is artificial, full or all; got {protocol!r}")
     jobs = all_cores(jobs)
-    columns = (time, event, event_values, entry, exit, unit, centre, drop, keep, categorical)
-    written = (sheet, delimiter, encoding, decimal, date_format)
-    table = dict(zip(TABLE, (*columns, *written), strict=True))
-    found = named_data(data, horizon, rows, seed, **table)
+    found = named_data(data, horizon, rows, seed, **own)
     tau = horizon if horizon is not None else 20.0 if data == "registry" else found.horizon
     bases = MODELS if models is None else named(models, MODELS, "--models")
     options = {
@@ -116,7 +97,7 @@ def command(
                 "reproduce",
                 each,
                 data=Path(data).name,
-                **table,
+                **own,
                 rows=len(found) if data == "registry" else rows,
                 horizon=tau,
                 default_over=options["default_over"] or "none",
