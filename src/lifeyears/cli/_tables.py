@@ -9,7 +9,10 @@ if TYPE_CHECKING:
 
 
 def show(frame: pd.DataFrame, title: str = "", digits: int = 3) -> None:
-    """Print a DataFrame: numbers to the right, words to the left, as wide as it needs to be when piped."""
+    """Print a DataFrame: numbers to the right, words to the left, as wide as it needs to be when piped.
+
+    Columns of hundreds, days for one, have a digit; of others as many as asked for.
+    """
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -18,8 +21,9 @@ def show(frame: pd.DataFrame, title: str = "", digits: int = 3) -> None:
     for name in frame.columns:
         numeric = frame[name].dtype.kind in "iuf"
         table.add_column(str(name), justify="right" if numeric else "left", overflow="fold")
+    large = [frame[name].dtype.kind == "f" and frame[name].abs().max() >= 100 for name in frame.columns]
     for row in frame.itertuples(index=False):
-        table.add_row(*(_cell(value, digits) for value in row))
+        table.add_row(*(_cell(value, min(digits, 1) if big else digits) for value, big in zip(row, large, strict=True)))
     console = Console()
     if not console.is_terminal:
         console = Console(width=200)
@@ -28,5 +32,6 @@ def show(frame: pd.DataFrame, title: str = "", digits: int = 3) -> None:
 
 def _cell(value: object, digits: int) -> str:
     if isinstance(value, float):
-        return "–" if value != value else f"{value:,.{digits}f}"
+        text = f"{value:,.{digits}f}"
+        return "–" if value != value else text.lstrip("-") if not text.strip("-0.,") else text
     return f"{value:,}" if isinstance(value, int) else str(value)
