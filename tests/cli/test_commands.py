@@ -266,6 +266,14 @@ def test_a_run_that_is_terminated_leaves_no_worker_behind(tmp_path):
     assert "finished units are kept, and the same command goes on from them" in out
 
 
+def test_a_folder_called_like_a_set_is_not_taken_for_it(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pbc").mkdir()
+    code, out, err = out_of(capsys, "compare", "pbc", "--models", "KM", "--dry-run")
+    assert code == 0, err
+    assert "Dataset('pbc'" in out
+
+
 def test_the_systems_errors_are_told_without_numbers(capsys, tmp_path):
     code, _, err = out_of(capsys, "compare", "support2", "--config", str(tmp_path / "none.toml"))
     assert code == 2

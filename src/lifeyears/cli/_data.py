@@ -28,15 +28,15 @@ def named_data(
         _refuse(table, "the registry is simulated")
         made = simulate_registry(60_055 if rows is None else rows, random_state=seed)
         return made if horizon is None else replace(made, horizon=horizon)
-    if path.is_dir():
+    names = list(catalogue()["name"])
+    if path.is_dir() and data not in names:  # a run of a set may well lie in a folder of its name
         _refuse(own, f"{path.name} is taken for a STAR release, whose columns are known")
         found = _without(read_star(path), drop)
-    elif path.exists():
+    elif path.is_file():
         found = _own_table(path, drop=drop, horizon=horizon, **own)
     elif path.suffix or "/" in data:
         raise FileNotFoundError(f"there is no file {data}")
     else:
-        names = list(catalogue()["name"])
         if data not in names:
             raise ValueError(
                 f"there is no file and no data set called {data!r}; the {len(names)} there are: lifeyears datasets"
