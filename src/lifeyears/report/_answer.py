@@ -138,7 +138,7 @@ def tiles_html(summary: Summary) -> str:
     if after is not None:
         tiles.append(("over the next best", signed(after["gain"], digits), _span(after, digits), after["arm"]))
         alike, count = answer["alike"], len(summary.tables["audit"]) - 1
-        words = ("Enough", "better than each other, by more than chance")
+        words = ("Enough", "better than every other, by more than chance")
         if alike:
             words = ("Not enough", f"cannot be told from {len(alike)} of {count}")
         if unsupported(summary):
