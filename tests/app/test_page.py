@@ -177,6 +177,67 @@ def test_another_donor_for_an_uploaded_list_is_warned_of(page, client):
     playwright.expect(note).to_be_hidden()
 
 
+def held(page, pattern, methods=("POST",)):
+    """Requests that wait until the test lets them go, as on a slow line."""
+    waiting = []
+    page.route(pattern, lambda route: waiting.append(route) if route.request.method in methods else route.continue_())
+    return waiting
+
+
+def let_go(page, waiting, many):
+    """Let the held requests go once there are so many of them, the last one first."""
+    for _ in range(300):
+        if len(waiting) >= many:
+            break
+        page.wait_for_timeout(100)
+    assert len(waiting) == many
+    while waiting:
+        route = waiting.pop()
+        with page.expect_response(route.request.url):
+            route.continue_()
+
+
+def test_an_answer_that_comes_late_does_not_undo_what_was_chosen_meanwhile(page, client):
+    load_sample(page)
+    rows = client.get("/api/sample").json()["candidates"][:8]
+    page.locator("#upload").set_input_files(as_csv(rows))
+    playwright.expect(page.locator("#donor-note")).to_be_visible()
+    waiting = held(page, "**/api/sample")
+    page.locator("#donor").select_option("2")
+    page.locator("#join").uncheck()
+    page.wait_for_selector("#match-error:not([hidden])")
+    with page.expect_response("**/api/rank"):  # once more, with the donor that has come
+        let_go(page, waiting, 1)
+    page.wait_for_selector("#match-error:not([hidden])")
+    assert not page.locator("#join").is_checked()
+
+    page.unroute("**/api/sample")
+    page.locator("#join").check()
+    playwright.expect(page.locator("#match-results")).to_be_visible()
+    waiting = held(page, "**/api/sample")
+    page.locator("#donor").select_option("3")
+    page.locator("#donor").select_option("1")
+    wanted = client.post("/api/sample", json={"donor": 1}).json()["donor"]["donor_age"]
+    let_go(page, waiting, 2)
+    page.wait_for_timeout(300)
+    assert float(page.locator("#donor-donor_age").input_value()) == wanted
+
+
+def test_the_page_can_be_used_while_another_model_ranks(page):
+    load_sample(page)
+    waiting = held(page, "**/api/rank")
+    first, second = page.locator("#model option").evaluate_all("all => all.slice(0, 2).map((one) => one.value)")
+    page.locator("#model").select_option(second)
+    page.locator("#k").fill("3")
+    page.locator("#ranked tbody tr").nth(4).hover()
+    page.locator('#ranked tbody tr[aria-selected="true"] td').nth(0).get_by_text("5").wait_for()
+    with page.expect_response("**/api/rank"):
+        let_go(page, waiting, 1)
+    page.unroute("**/api/rank")
+    page.locator("#model").select_option(first)
+    playwright.expect(page.locator("#match-error")).to_be_hidden()
+
+
 def test_a_second_model_of_other_columns_is_told_of_and_the_list_stays(browser, models, patients):
     import lifeyears as ly
     from lifeyears.app import create_app

@@ -4,13 +4,17 @@ import { by, el, call, show, say, number, percent, signed, words, csv, copy, dow
 import { bars, chance, curves, slopes } from "./charts.js";
 
 const SHOWN = 60, PLACES = 12;
-const state = { models: [], described: {}, sample: null, rows: null, file: null, labels: [], from: "", donor: {}, ranked: {}, shown: SHOWN, one: null, seen: new Map(), turn: 0 };
+const state = { models: [], described: {}, sample: null, rows: null, file: null, labels: [], from: "", donor: {}, ranked: {}, model: null, other: null, shown: SHOWN, one: null, seen: new Map() };
+// Answers come later, and not always in order: each is taken only if nothing newer of its kind was asked for.
+const turns = { list: 0, donor: 0, rank: 0 };
+const turn = (kind) => { const mine = ++turns[kind]; return () => mine === turns[kind]; };
 
 const described = async (name) => (state.described[name] ??= await call(`/api/model?model=${encodeURIComponent(name)}`));
 const chosen = () => by("model").value;
 const title = (model) => state.models.find((each) => each.model === model).name;
 const main = () => state.described[chosen()];
-const unit = () => main().card.data.unit;
+const card = () => state.described[state.model].card; // of the model by which the list on the page is ranked
+const unit = () => card().data.unit;
 const k = () => Number(by("k").value);
 
 export async function begin() {
@@ -36,17 +40,18 @@ function wire() {
   by("load-sample").addEventListener("click", loadSample);
   by("upload").addEventListener("change", () => by("upload").files.length && upload(by("upload").files[0]));
   document.querySelector("label[for=upload]").addEventListener("keydown", (event) => { if (event.key === "Enter") by("upload").click(); });
-  by("model").addEventListener("change", async () => { await described(chosen()); showModel(); rank(); });
+  by("model").addEventListener("change", pickModel);
   by("other").addEventListener("change", rank);
   by("join").addEventListener("change", rank);
-  by("k").addEventListener("input", () => { showChances(); showMovers(); });
+  const ranked = (action) => () => { if (state.model) action(); }; // not while a list waits to be ranked
+  by("k").addEventListener("input", ranked(() => { showChances(); showMovers(); }));
   by("donor").addEventListener("change", () => pickDonor(Number(by("donor").value), {}));
   by("donor-form").addEventListener("submit", (event) => { event.preventDefault(); pickDonor(Number(by("donor").value || 0), filledIn()); });
-  by("more").addEventListener("click", () => { state.shown += 400; showTable(); });
-  by("copy-ranked").addEventListener("click", () => copy(rankedCsv()));
-  by("save-ranked").addEventListener("click", () => download("ranked.csv", rankedCsv()));
-  by("copy-movers").addEventListener("click", () => copy(moversCsv()));
-  by("save-movers").addEventListener("click", () => download("movers.csv", moversCsv()));
+  by("more").addEventListener("click", ranked(() => { state.shown += 400; showTable(); }));
+  by("copy-ranked").addEventListener("click", ranked(() => copy(rankedCsv())));
+  by("save-ranked").addEventListener("click", ranked(() => download("ranked.csv", rankedCsv())));
+  by("copy-movers").addEventListener("click", ranked(() => copy(moversCsv())));
+  by("save-movers").addEventListener("click", ranked(() => download("movers.csv", moversCsv())));
   by("save-person").addEventListener("click", () => download(`candidate-${state.one + 1}.csv`, personCsv()));
 }
 
@@ -94,10 +99,23 @@ function filledIn() {
 
 const donorWords = (donor, i) => [`Donor ${i + 1}`, donor.donor_age !== undefined && donor.donor_age !== null ? `${donor.donor_age} years` : null, donor.donor_sex, donor.donor_blood_group ? `group ${donor.donor_blood_group}` : null].filter(Boolean).join(", ");
 
+async function pickModel() {
+  try {
+    await described(chosen());
+    showModel();
+    await rank();
+  } catch (error) {
+    show("match-error", error.message);
+  }
+}
+
 async function loadSample() {
+  const list = turn("list"), donor = turn("donor"), latest = () => list() && donor();
   try {
     show("match-error", "");
-    state.sample = await call(`/api/sample?model=${encodeURIComponent(chosen())}`);
+    const sample = await call(`/api/sample?model=${encodeURIComponent(chosen())}`);
+    if (!latest()) return;
+    state.sample = sample;
     by("donor").replaceChildren(...state.sample.donors.map((donor, i) => el("option", { value: i }, donorWords(donor, i))));
     by("join").checked = true;
     take(state.sample.candidates, null, null, `Sample: ${state.sample.kind}.`);
@@ -105,28 +123,32 @@ async function loadSample() {
     showDonorFields();
     await rank();
   } catch (error) {
-    show("match-error", error.message);
+    if (latest()) show("match-error", error.message);
   }
 }
 
 async function pickDonor(which, changes) {
+  const latest = turn("donor"), before = by("join").checked;
+  by("join").checked = true; // at once: who unchecks it while the answer is on its way means it
   try {
     show("match-error", "");
     if (!state.sample) state.sample = await call(`/api/sample?model=${encodeURIComponent(chosen())}`);
     const found = await call("/api/sample", { donor: which, changes, model: chosen() });
+    if (!latest()) return;
     state.donor = found.donor;
     if (!state.file && state.rows) take(found.candidates, null, null, `Sample: ${state.sample.kind}.`);
-    by("join").checked = true;
     showDonorFields();
     if (state.rows) await rank();
     else say("The donor will be used for the candidates you load.");
   } catch (error) {
+    if (!latest()) return;
+    by("join").checked &&= before;
     show("match-error", error.message);
   }
 }
 
 function take(rows, labels, file, from) {
-  Object.assign(state, { rows, labels, file, from, shown: SHOWN, one: null, ranked: {} });
+  Object.assign(state, { rows, labels, file, from, shown: SHOWN, one: null, ranked: {}, model: null });
   state.seen.clear();
   by("source").textContent = `${counted()} ${from}`;
 }
@@ -134,14 +156,17 @@ function take(rows, labels, file, from) {
 const counted = () => `${state.rows.length.toLocaleString("en")} candidate${state.rows.length === 1 ? "" : "s"}.`;
 
 async function upload(given) {
+  const latest = turn("list");
   show("match-error", "");
   by("match-results").hidden = true;
   by("match-empty").hidden = false;
-  Object.assign(state, { rows: null, labels: null, file: null, from: "", ranked: {}, one: null });
+  Object.assign(state, { rows: null, labels: null, file: null, from: "", ranked: {}, model: null, one: null });
   by("source").textContent = "";
   try {
     if (given.size > 30e6) throw new Error("The file is larger than 30 MB: send fewer candidates at once.");
-    const file = readCsv(decoded(await given.arrayBuffer())), { names, rows } = file;
+    const bytes = await given.arrayBuffer();
+    if (!latest()) return;
+    const file = readCsv(decoded(bytes)), { names, rows } = file;
     rows.forEach((cells, place) => { cells.place = place; });
     const known = new Set(main().schema.columns.map((column) => column.name));
     const id = names.findIndex((name) => !known.has(name) && /^(id|name|patient.*|candidate.*|.*_id)$/i.test(name));
@@ -193,15 +218,15 @@ function request(model, rows = state.rows) {
 
 async function rank() {
   if (!state.rows) return;
-  const turn = ++state.turn;
+  const latest = turn("rank"), model = chosen(), other = by("other").value;
   show("match-error", "");
   state.seen.clear();
   try {
-    const found = {}, other = by("other").value;
+    const found = {};
     let beside = "";
-    await described(chosen());
-    found[chosen()] = await call("/api/rank", { ...request(chosen()), k: Math.max(1, k()) });
-    if (other && other !== chosen()) {
+    await described(model);
+    found[model] = await call("/api/rank", { ...request(model), k: Math.max(1, k()) });
+    if (other && other !== model) {
       try {
         await described(other);
         found[other] = await call("/api/rank", { ...request(other), k: Math.max(1, k()) });
@@ -209,8 +234,8 @@ async function rank() {
         beside = `${title(other)} cannot rank these candidates. ${error.code === "missing_column" ? `It was trained with a column that they do not have: ${error.column}` : problem(error)}.`;
       }
     }
-    if (turn !== state.turn) return;
-    state.ranked = found;
+    if (!latest()) return;
+    Object.assign(state, { ranked: found, model, other: other !== model && found[other] ? other : null });
     show("other-note", beside);
     show("donor-note", stale());
     by("k").max = Math.min(20, state.rows.length);
@@ -219,9 +244,9 @@ async function rank() {
     by("source").textContent = `${counted()} ${state.from}`;
     showChances();
     showMovers();
-    point(found[chosen()].ranked[0].row);
+    point(found[model].ranked[0].row);
   } catch (error) {
-    if (turn !== state.turn) return;
+    if (!latest()) return;
     by("match-results").hidden = true;
     by("match-empty").hidden = true; // there are candidates, and the message says why they are not ranked
     by("source").textContent = `${counted()} ${state.from} Not ranked: see the message.`;
@@ -260,16 +285,16 @@ export function chances(years, places) {
 }
 
 function showChances() {
-  const { ranked } = state.ranked[chosen()], card = main().card, among = k();
+  const { ranked } = state.ranked[state.model], among = k();
   const shares = chances(ranked.map((row) => row.years), among);
   ranked.forEach((row, i) => { row.probability = shares[i]; });
   by("k-shown").textContent = among;
   const expected = ranked.reduce((sum, row) => sum + row.probability * row.years, 0);
-  const bound = card.bounds.find((one) => one.k === among);
+  const bound = card().bounds.find((one) => one.k === among);
   by("k-words").textContent = among === 1
     ? "The first is chosen."
     : `One of the first ${among} is drawn, the first with a chance of ${percent(ranked[0].probability, 0)}, the last of them with ${percent(shares[among - 1] ?? 0, 0)}.`;
-  if (bound) by("k-words").textContent += ` Plug-in bound: the draw gains at least ${percent(bound.bound, 0)} (${percent(bound.low, 0)} to ${percent(bound.high, 0)}) of what the best choice would, if NDCG@${among} is ${number(bound.ndcg, 2)}, as estimated on held-out rows in lists of ${card.metrics.waitlist}; an estimate of a guarantee, not a guarantee.`;
+  if (bound) by("k-words").textContent += ` Plug-in bound: the draw gains at least ${percent(bound.bound, 0)} (${percent(bound.low, 0)} to ${percent(bound.high, 0)}) of what the best choice would, if NDCG@${among} is ${number(bound.ndcg, 2)}, as estimated on held-out rows in lists of ${card().metrics.waitlist}; an estimate of a guarantee, not a guarantee.`;
   const tile = (value, text) => el("div", { class: "tile" }, el("b", {}, value), el("span", {}, text));
   by("tiles").replaceChildren(
     tile(ranked.length.toLocaleString("en"), "candidates"),
@@ -278,11 +303,10 @@ function showChances() {
   showTable();
 }
 
-const places = (model) => new Map((state.ranked[model]?.ranked || []).map((row) => [row.row, row]));
+const places = (model) => new Map(state.ranked[model].ranked.map((row) => [row.row, row]));
 
 function showTable() {
-  const found = state.ranked[chosen()], { ranked } = found, other = by("other").value;
-  const beside = other !== chosen() && state.ranked[other] ? places(other) : null;
+  const found = state.ranked[state.model], { ranked } = found, beside = state.other && places(state.other);
   const top = Math.max(...ranked.map((row) => row.probability));
   const table = by("ranked");
   table.tHead.replaceChildren(el("tr", {}, el("th", { class: "n", scope: "col" }, "Rank"), el("th", { scope: "col" }, `Candidate, and why (${unit()})`), el("th", { class: "n", scope: "col" }, `Expected ${unit()}`),
@@ -332,12 +356,13 @@ function point(row) {
 }
 
 async function explain(row) {
-  const turn = state.turn;
+  if (!state.model) return; // a list waits to be ranked, and then points by itself
+  const mine = turns.rank;
   try {
     if (!state.seen.has(row)) {
       const found = {};
       for (const model of Object.keys(state.ranked)) found[model] = await call("/api/explain", request(model, [state.rows[row]]));
-      if (turn !== state.turn) return;
+      if (mine !== turns.rank) return;
       state.seen.set(row, found);
     }
     if (state.one === row) showPerson(row);
@@ -347,7 +372,7 @@ async function explain(row) {
 }
 
 function showPerson(row) {
-  const found = state.seen.get(row), models = Object.keys(found), one = found[chosen()].explained[0];
+  const found = state.seen.get(row), models = Object.keys(found), one = found[state.model].explained[0];
   by("person-title").textContent = label(row);
   const range = one.low === undefined ? "" : ` (${number(one.low, 1)} to ${number(one.high, 1)} for people like this)`;
   by("person-hint").textContent = `${number(one.years, 1)} ${unit()} expected${range}; ${number(one.typical, 1)} for anybody. Survival curve${models.length > 1 ? `: ${title(models[0])} solid, ${title(models[1])} dashed` : ""}.`;
@@ -359,31 +384,31 @@ function showPerson(row) {
 }
 
 function personCsv() {
-  const found = state.seen.get(state.one), one = found[chosen()].explained[0];
-  const curve = found[chosen()].times.map((time, i) => ["survival", time, one.survival[i]]);
+  const found = state.seen.get(state.one), one = found[state.model].explained[0];
+  const curve = found[state.model].times.map((time, i) => ["survival", time, one.survival[i]]);
   return csv(["what", "name", "value"], [["years", "", one.years], ["typical", "", one.typical], ...one.reasons.map((each) => ["reason", each.feature, each.years]), ...curve]);
 }
 
 function showMovers() {
-  const other = by("other").value, card = by("movers-card");
-  card.hidden = !other || other === chosen() || !state.ranked[other];
-  if (card.hidden) return;
+  const { other } = state;
+  by("movers-card").hidden = !other;
+  if (!other) return;
   const rows = movers(), top = Math.min(PLACES, rows.length), at = k();
   const out = rows.filter((row) => row.from <= at && row.to > at).length;
-  by("movers-words").textContent = `Of the first ${Math.min(at, rows.length)} by ${title(chosen())}, ${out} are not among the first ${Math.min(at, rows.length)} by ${title(other)}.`;
-  by("movers-chart").replaceChildren(slopes(rows.filter((row) => row.from <= top || row.to <= top).map((row) => ({ ...row, name: label(row.row) })), title(chosen()), title(other), top));
+  by("movers-words").textContent = `Of the first ${Math.min(at, rows.length)} by ${title(state.model)}, ${out} are not among the first ${Math.min(at, rows.length)} by ${title(other)}.`;
+  by("movers-chart").replaceChildren(slopes(rows.filter((row) => row.from <= top || row.to <= top).map((row) => ({ ...row, name: label(row.row) })), title(state.model), title(other), top));
   const table = by("movers");
-  table.tHead.replaceChildren(el("tr", {}, ["Candidate", title(chosen()), title(other), "Places", `${unit()} here`, `${unit()} there`].map((text, i) => el("th", { class: i ? "n" : null, scope: "col" }, text))));
+  table.tHead.replaceChildren(el("tr", {}, ["Candidate", title(state.model), title(other), "Places", `${unit()} here`, `${unit()} there`].map((text, i) => el("th", { class: i ? "n" : null, scope: "col" }, text))));
   const furthest = [...rows].sort((a, b) => Math.abs(b.to - b.from) - Math.abs(a.to - a.from)).slice(0, 10);
   table.tBodies[0].replaceChildren(...furthest.map((row) => el("tr", {}, el("td", {}, label(row.row)), el("td", { class: "n" }, String(row.from)), el("td", { class: "n" }, String(row.to)),
     el("td", { class: "n" }, signed(row.from - row.to, 0)), el("td", { class: "n" }, number(row.years, 1)), el("td", { class: "n" }, number(row.there, 1)))));
 }
 
 function movers() {
-  const there = places(by("other").value);
-  return state.ranked[chosen()].ranked.map((row) => ({ row: row.row, from: row.rank, to: there.get(row.row).rank, years: row.years, there: there.get(row.row).years }));
+  const there = places(state.other);
+  return state.ranked[state.model].ranked.map((row) => ({ row: row.row, from: row.rank, to: there.get(row.row).rank, years: row.years, there: there.get(row.row).years }));
 }
 
 const moversCsv = () => csv(["candidate", "row", "rank", "other_rank", "years", "other_years"], movers().map((one) => [label(one.row), one.row + 1, one.from, one.to, one.years, one.there]));
 const rankedCsv = () => csv(["rank", "candidate", "row", "years", "low", "high", "probability", "reasons"],
-  state.ranked[chosen()].ranked.map((row) => [row.rank, label(row.row), row.row + 1, row.years, row.low, row.high, row.probability, row.reasons.map((one) => `${one.feature} ${one.years >= 0 ? "+" : ""}${one.years.toFixed(2)}`).join("; ")]));
+  state.ranked[state.model].ranked.map((row) => [row.rank, label(row.row), row.row + 1, row.years, row.low, row.high, row.probability, row.reasons.map((one) => `${one.feature} ${one.years >= 0 ? "+" : ""}${one.years.toFixed(2)}`).join("; ")]));
