@@ -223,6 +223,14 @@ def test_an_answer_that_comes_late_does_not_undo_what_was_chosen_meanwhile(page,
     assert float(page.locator("#donor-donor_age").input_value()) == wanted
 
 
+def test_what_is_clicked_before_the_model_is_known_is_done_then(page):
+    waiting = held(page, "**/api/model", methods=("GET",))
+    page.reload()
+    page.get_by_role("button", name="Load the sample").click()
+    let_go(page, waiting, 1)
+    page.wait_for_selector("#ranked tbody tr")
+
+
 def test_the_page_can_be_used_while_another_model_ranks(page):
     load_sample(page)
     waiting = held(page, "**/api/rank")

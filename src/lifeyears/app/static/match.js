@@ -17,10 +17,13 @@ const card = () => state.described[state.model].card; // of the model by which t
 const unit = () => card().data.unit;
 const k = () => Number(by("k").value);
 
+let known;
+const opened = new Promise((resolve) => { known = resolve; }); // once a model is known; what is clicked before waits for it
+wire();
+
 export async function begin() {
   try {
     const first = await call("/api/model");
-    const again = state.models.length > 0; // after a token was asked for: all is wired already
     state.models = first.models;
     state.described[first.model] = first;
     const options = () => first.models.map((one) => el("option", { value: one.model }, one.name));
@@ -29,7 +32,7 @@ export async function begin() {
     by("model").value = first.model;
     show("match-error", "");
     showModel();
-    if (!again) wire();
+    known();
     await rank();
   } catch (error) {
     show("match-error", error.message);
@@ -37,8 +40,8 @@ export async function begin() {
 }
 
 function wire() {
-  by("load-sample").addEventListener("click", loadSample);
-  by("upload").addEventListener("change", () => by("upload").files.length && upload(by("upload").files[0]));
+  by("load-sample").addEventListener("click", () => opened.then(loadSample));
+  by("upload").addEventListener("change", () => opened.then(() => by("upload").files.length && upload(by("upload").files[0])));
   document.querySelector("label[for=upload]").addEventListener("keydown", (event) => { if (event.key === "Enter") by("upload").click(); });
   by("model").addEventListener("change", pickModel);
   by("other").addEventListener("change", rank);
@@ -46,7 +49,7 @@ function wire() {
   const ranked = (action) => () => { if (state.model) action(); }; // not while a list waits to be ranked
   by("k").addEventListener("input", ranked(() => { showChances(); showMovers(); }));
   by("donor").addEventListener("change", () => pickDonor(Number(by("donor").value), {}));
-  by("donor-form").addEventListener("submit", (event) => { event.preventDefault(); pickDonor(Number(by("donor").value || 0), filledIn()); });
+  by("donor-form").addEventListener("submit", (event) => { event.preventDefault(); opened.then(() => pickDonor(Number(by("donor").value || 0), filledIn())); });
   by("more").addEventListener("click", ranked(() => { state.shown += 400; showTable(); }));
   by("copy-ranked").addEventListener("click", ranked(() => copy(rankedCsv())));
   by("save-ranked").addEventListener("click", ranked(() => download("ranked.csv", rankedCsv())));
