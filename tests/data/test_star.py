@@ -350,6 +350,28 @@ def test_a_column_known_for_events_only_is_pointed_at(tmp_path):
     patients = small(800).assign(NEW_COLUMN=np.where(np.arange(800) % 2, 1.0 + np.arange(800) % 5, np.nan))
     dataset = read(tmp_path, patients)
     assert any(warning.startswith("NEW_COLUMN is known for 100% of events, 0%") for warning in dataset.report.warnings)
+    assert [
+        leak for leak in dataset.report.leaks if "NEW_COLUMN may leak the outcome: it is known only for events" in leak
+    ]
+
+
+def test_a_column_of_past_years_only_is_no_leak(tmp_path):
+    patients = small(800)
+    past = np.arange(800) < 300
+    died = np.where(past, np.arange(800) % 100 < 97, np.arange(800) % 100 < 30)  # as years go by
+    patients["TX_DATE"] = pd.to_datetime(np.where(past, "1995-03-01", "2015-03-01"))
+    patients["GSTATUS"] = died.astype(float)
+    patients["OLD_FORM"] = np.where(past, 1.0 + np.arange(800) % 5, np.nan)
+    assert not [leak for leak in read(tmp_path, patients).report.leaks if "OLD_FORM" in leak]
+
+
+def test_a_column_that_ranks_the_times_by_itself_is_a_leak(tmp_path, dataset):
+    patients = small(400)
+    patients["DAYS_IN_PROGRAMME"] = patients["GTIME"] + 3.0
+    report = read(tmp_path, patients).report
+    assert [leak for leak in report.leaks if "column DAYS_IN_PROGRAMME may leak the outcome" in leak]
+    assert set(report.leaks) <= set(report.warnings)
+    assert dataset.report.leaks == ()
 
 
 def test_quotes_accents_and_padding_do_no_harm(tmp_path):

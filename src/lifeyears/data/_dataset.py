@@ -29,6 +29,8 @@ class DataReport:
         Column → why it is not among the features.
     warnings : tuple of str
         What a careful reader would want to look at.
+    leaks : tuple of str
+        Those of the warnings that are of columns which may tell the outcome: results with them cannot be trusted.
     filtered_values : dict of str to int
         Column → how many of its values were implausible and became missing.
     """
@@ -38,6 +40,7 @@ class DataReport:
     dropped_rows: dict[str, int] = field(default_factory=dict)
     dropped_columns: dict[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    leaks: tuple[str, ...] = ()
     filtered_values: dict[str, int] = field(default_factory=dict)
 
     def __str__(self) -> str:

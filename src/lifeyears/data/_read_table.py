@@ -12,6 +12,7 @@ from typing import Any
 
 from ._dataset import DataReport, Dataset
 from ._table_columns import plain_columns
+from ._table_copies import copy_warnings
 from ._table_features import choose_features
 from ._table_file import ReadingOptions, read_file_table, table_name
 from ._table_leaks import leak_warnings
@@ -152,13 +153,18 @@ def read_table(
         replace(source, frame=source.frame.drop(columns=aside)), columns.names, as_categories, kept
     )
     reasons = dict.fromkeys(left_out, "named in drop=") | dict.fromkeys(aside, "kept for subgroups") | features.dropped
-    noticed = (*source.warnings, *outcome.warnings, *features.warnings, *leak_warnings(features.X, outcome.y))
+    leaks = leak_warnings(features.X, outcome.y)
+    noticed = (
+        *(*source.warnings, *outcome.warnings, *features.warnings),
+        *(*copy_warnings(features.X, outcome.y), *leaks),
+    )
     report = DataReport(
         rows_read=len(source.frame) + sum(source.dropped_rows.values()),
         rows_kept=len(source.frame),
         dropped_rows=source.dropped_rows,
         dropped_columns={column: reasons[column] for column in order if column in reasons},
         warnings=noticed,
+        leaks=tuple(leaks),
     )
     if noticed:
         lines = "\n".join(f"- {warning}" for warning in noticed)

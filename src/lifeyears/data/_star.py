@@ -28,6 +28,7 @@ from ._star_columns import (
 from ._star_files import find_release, read_release
 from ._star_rows import Transplants
 from ._star_values import are_dates, are_quantities, codes, dates, numbers
+from ._table_leaks import leak_warnings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,8 +103,10 @@ def read_star(
     y = chosen.outcome(frame)
     columns = _Columns(frame, contents.names)
     others = [f"{other.name} was not read: {release.data.name} comes first" for other in release.others]
+    X = columns.features()
+    leaks = leak_warnings(X, y, era=columns.transplanted.dt.year.to_numpy())
     return Dataset(
-        X=columns.features(),
+        X=X,
         y=y,
         name=f"STAR {organ} {outcome}",
         unit="years",
@@ -115,7 +118,8 @@ def read_star(
             rows_kept=len(frame),
             dropped_rows={why: count for why, count in chosen.dropped.items() if count},
             dropped_columns=dict(sorted(columns.left_out.items())),
-            warnings=(*others, *contents.warnings, *chosen.warnings(frame), *columns.warnings(y)),
+            warnings=(*others, *contents.warnings, *chosen.warnings(frame), *columns.warnings(y), *leaks),
+            leaks=tuple(leaks),
             filtered_values=dict(sorted(columns.filtered.items())),
         ),
     )

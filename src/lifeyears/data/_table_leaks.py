@@ -12,12 +12,15 @@ NEARLY_PERFECT = 0.45  # |C − 0.5| beyond this: no honest feature ranks so wel
 _MOST_ROWS = 1000
 _FEWEST_ROWS, _FEWEST_EVENTS = 20, 5
 _MOST_LEVELS, _FEWEST_IN_LEVEL = 20, 10
+_SLIPS = 0.02
 
 
-def leak_warnings(X: pd.DataFrame, y: Outcome) -> list[str]:
+def leak_warnings(X: pd.DataFrame, y: Outcome, era: np.ndarray | None = None) -> list[str]:
     """Warn of columns that alone rank nearly perfectly, tell events from censored, or are known for one only.
 
-    Ranking is judged on a sample of at most 1,000 rows, events and censored taken in equal parts.
+    Ranking is judged on a sample of at most 1,000 rows, events and censored taken in equal parts. What a registry asked
+    for in the past only is known above all for those who died since: with the era of each row (whole numbers), a column
+    is judged by the eras that have it.
     """
     if not len(y):
         return []
@@ -25,7 +28,8 @@ def leak_warnings(X: pd.DataFrame, y: Outcome) -> list[str]:
     pairs = _comparable_pairs(y[rows])
     warnings = []
     for name in X.columns:
-        why = _known_for_one_kind(X[name], y.event) or _ranks_alone(X[name].iloc[rows], y[rows], pairs)
+        asked = slice(None) if era is None else _asked_for(X[name], era)
+        why = _known_for_one_kind(X[name][asked], y.event[asked]) or _ranks_alone(X[name].iloc[rows], y[rows], pairs)
         if why is not None:
             warnings.append(
                 f"column {name} may leak the outcome: {why}. Drop it unless it is known when a subject enters"
@@ -47,6 +51,13 @@ def _comparable_pairs(y: Outcome) -> tuple[np.ndarray, np.ndarray]:
     shorter = y.event[:, None] & (y.time[:, None] < y.time[None, :])
     first, second = np.nonzero(shorter)
     return first, second
+
+
+def _asked_for(column: pd.Series, era: np.ndarray) -> np.ndarray:
+    """Rows of the eras in which the column is known for somebody, by more than a slip."""
+    _, number = np.unique(era, return_inverse=True)
+    share = np.bincount(number, weights=column.notna().to_numpy(dtype=float)) / np.bincount(number)
+    return share[number] > _SLIPS
 
 
 def _known_for_one_kind(column: pd.Series, event: np.ndarray) -> str | None:

@@ -3,8 +3,9 @@
 from ._estimator_bench import EstimatorBench, estimator_bench
 from ._plan import Plan
 from ._registry_check import RegistryCheck, registry_check
-from ._results import SCHEMA, Run
+from ._results import Run
 from ._runner import run, status
+from ._summary import SCHEMA
 
 __all__ = [
     "SCHEMA",

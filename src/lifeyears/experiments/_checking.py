@@ -223,9 +223,10 @@ def warnings_of(run: Run, found: dict[str, PositivityReport]) -> list[dict[str, 
     unit, tau = run.dataset.unit, run.plan.tau
     made = []
     report = run.dataset.report
-    leaks = [] if report is None else [told for told in report.warnings if "may leak the outcome" in told]
-    if leaks:
-        text = f"{'. '.join(leaks)}. Until then no number here can be trusted, the support at the horizon included."
+    if report is not None and report.leaks:
+        text = (
+            f"{'. '.join(report.leaks)}. Until then no number here can be trusted, the support at the horizon included."
+        )
         made.append({"serious": True, "title": "The table may tell the outcome", "text": text})
     worst = max(found.values(), key=lambda report: report.share_out_of_reach)
     if worst.violated:

@@ -1,11 +1,10 @@
-"""What a run says: its measures, tables and summary, all made from the units."""
+"""A finished run: its measures, intervals and tables, all made from the units."""
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
@@ -13,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._version import __version__
 from ..data import Dataset, cohort_summary
 from ..metrics import Comparison, compare
 from ..relevance import PositivityReport
-from ._audit import answer, audit, audit_table, models_of, room_table
+from ._audit import audit_table, models_of, room_table
 from ._checking import (
     MOST_ROWS,
     calibration_by_arm,
@@ -26,22 +24,18 @@ from ._checking import (
     support,
     support_tables,
     survival_table,
-    warnings_of,
 )
 from ._paper_tables import NDCG_KEYS, WHOLE_LIFE, error_table, gain_table, mean_of, scatter_table, selection_table
 from ._plan import CEILING, Plan, base_of, parts_of
-from ._statistics import corrected_half_width, fold_difference
+from ._statistics import ENOUGH_ROWS, ENOUGH_UNITS, corrected_half_width, fold_difference
 from ._subgroups import subgroup_table
+from ._summary import reading_of, summary_of
 from ._unit import UnitResult, cohort_of, eras_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SCHEMA = 2
 RANDOM_STATE = 0
-NOT_IN_SUMMARY = ("measures",)  # long: in tables/ only
-ENOUGH_ROWS = 40  # for each place on a list: docs/estimators.md has the coverage
-ENOUGH_UNITS = 10  # fewer folds than this have too little spread to judge by
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,46 +294,7 @@ class Run:
     @cached_property
     def summary(self) -> dict[str, Any]:
         """What report and page are made of; see docs/runs.md for the fields."""
-        data = self.dataset
-        report = data.report
-        return {
-            "schema": SCHEMA,
-            "version": __version__,
-            "protocol": self.plan.protocol,
-            "plan": self.plan.as_dict(),
-            "command": self.command,
-            "data": {
-                "name": data.name,
-                "rows": len(data),
-                "used": len(cohort_of(data, self.plan)),
-                "features": data.X.shape[1],
-                "events": int(data.y.n_events),
-                "unit": data.unit,
-                "source": data.source,
-                "simulated": data.truth is not None,
-                "entry": data.entry is not None,
-                "read": None if report is None else json.loads(json.dumps(asdict(report))),
-            },
-            "judge": self.judge,
-            "ndcg_judge": self.ndcg_judge,
-            "intervals": "corrected resampled t over folds" if self.by_folds else "bootstrap-t over pooled patients",
-            "waitlist": {"asked": self.plan.waitlist, "used": self.waitlist, "k": min(self.plan.k, self.waitlist)},
-            "counts": self.counts,
-            "warnings": warnings_of(self, self.support),
-            "best": self.best(),
-            "answer": without_nan(answer(self)),
-            "audit": without_nan(audit(self)),
-            "support": {
-                "violated": any(found.violated for found in self.support.values()),
-                "words": {name: str(found) for name, found in self.support.items()},
-            },
-            "reading": self.reading(),
-            "tables": {
-                name: json.loads(table.to_json(orient="split", index=False))
-                for name, table in self.tables.items()
-                if name not in NOT_IN_SUMMARY
-            },
-        }
+        return summary_of(self)
 
     def best(self) -> str:
         """The arm with the most years per allocation, the ceiling left out."""
@@ -347,40 +302,7 @@ class Run:
 
     def reading(self) -> str:
         """The run in a few sentences."""
-        models = models_of(self)
-        best, by_index = models["years"].idxmax(), models["C-index"].idxmax()
-        unit = self.dataset.unit
-        what = {"truth": "the true lifetimes", "expected": "the true expected life", "DR": "doubly robust estimates"}
-        text = (
-            f"Most {unit} per allocation: {best}, {models.loc[best, 'years']:.2f} "
-            f"({models.loc[best, 'low']:.2f} to {models.loc[best, 'high']:.2f}), by {what[self.judge]}, top pick of a "
-            f"waitlist of {self.waitlist}. "
-        )
-        if by_index == best:
-            text += "C-index would have chosen the same. "
-        else:
-            cost, low, high, _ = self.gain(best, by_index)
-            text += (
-                f"C-index would have chosen {by_index}, which costs {cost:.2f} ({low:.2f} to {high:.2f}) {unit} per "
-                "allocation. "
-            )
-        others = [arm for arm in models.index if arm != best]
-        if others:
-            second = models.loc[others, "years"].idxmax()
-            gain, low, high, _ = self.gain(best, second)
-            alike = answer(self)["alike"]
-            text += f"Over the next best, {second}, it gains {gain:.2f} ({low:.2f} to {high:.2f}). " + (
-                f"It cannot be told from {len(alike)} of the other {len(others)}: {', '.join(alike)}."
-                if alike
-                else "The evidence is enough to say that it is better than every other."
-            )
-        rows = sum(len(unit.rows) for unit in self.first)
-        if not self.by_folds and self.few_rows:
-            text += (
-                f" There are {rows / self.waitlist:.0f} patients for each place on the list, fewer than {ENOUGH_ROWS}: "
-                "intervals cover less often than they say."
-            )
-        return text
+        return reading_of(self)
 
     def write(self, out: Path) -> None:
         """Write summary.json, the tables (CSV, Markdown, LaTeX) and the figures (PNG, PDF)."""
@@ -415,12 +337,3 @@ def _ranks(scores: np.ndarray) -> np.ndarray:
     from scipy import stats
 
     return (stats.rankdata(scores) - 0.5) / len(scores)
-
-
-def without_nan(value: Any) -> Any:
-    """The same with None for NaN, as JSON has it."""
-    if isinstance(value, dict):
-        return {name: without_nan(part) for name, part in value.items()}
-    if isinstance(value, list):
-        return [without_nan(part) for part in value]
-    return None if isinstance(value, float) and not np.isfinite(value) else value

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+ENOUGH_ROWS = 40  # for each place on a list: docs/estimators.md has the coverage
+ENOUGH_UNITS = 10  # fewer folds than this have too little spread to judge by
+
 
 @dataclass(frozen=True)
 class FoldDifference:
