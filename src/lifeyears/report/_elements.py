@@ -99,3 +99,8 @@ def embedded(value: Any) -> str:
     """JSON that no text in it can break out of."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def best_row(best: str) -> Callable[[dict[str, Any]], bool]:
+    """Whether a row of a table is that of the best arm."""
+    return lambda row: row.get("arm", f"{row.get('model')} {row.get('framework')}") == best

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .._views import in_words
-from ..experiments._figures import MOST_GAIN
-from ..experiments._paper import PAPER, paper_table
-from ..experiments._paper_tables import NDCG_KEYS
 from ._answer import JUDGES, answer_text, arm_words, interval, tiles_html, time_words, warnings_html
-from ._elements import Page, bullets, details, paragraphs, safe
+from ._elements import Page, best_row, bullets, details, paragraphs, safe
+from ._paper_section import add_paper, theirs
 from ._reading import Summary
 from ._words import TRIPOD, limits, methods, settings
 
 if TYPE_CHECKING:
     import pandas as pd
 
-UNOS = "The paper's numbers, on UNOS data; not this data"
 FRAMEWORK_NOTES = {
     "standard": "is a model as it is",
     "ranker": "has the paper's second stage on top",
@@ -31,7 +27,7 @@ KEY = ["model", "framework", "years", "low", "high", "short of best", "short low
 def report_page(summary: Summary) -> Page:
     """Every section of the report."""
     page = Page(summary.unit)
-    for add in (_answer, _audit, _years, _paper, _positivity, _calibration, _subgroups, _cohort):
+    for add in (_answer, _audit, _years, add_paper, _positivity, _calibration, _subgroups, _cohort):
         add(page, summary)
     parts = [f"<h3>{safe(head)}</h3>{paragraphs(text)}" for head, text in methods(summary)]
     page.section("methods", "Methods", *parts)
@@ -39,11 +35,6 @@ def report_page(summary: Summary) -> Page:
     _rerun(page, summary)
     _tripod(page)
     return page
-
-
-def best_row(best: str) -> Callable[[dict[str, Any]], bool]:
-    """Whether a row of a table is that of the best arm."""
-    return lambda row: row.get("arm", f"{row.get('model')} {row.get('framework')}") == best
 
 
 def _answer(page: Page, summary: Summary) -> None:
@@ -195,87 +186,6 @@ def _ipcw_note(summary: Summary) -> str:
     return note
 
 
-def _paper(page: Page, summary: Summary) -> None:
-    tables, charts, best = summary.tables, summary.charts, summary["best"]
-    parts = [
-        paragraphs(
-            "The tables and figures of Zilberstein, Anagnostides and Sandholm (2026), made from this run. ± is one "
-            "standard deviation over folds; * p < .05 and ** p < .01 by Wilcoxon's test against the base model, as in "
-            "the paper (with few folds it cannot get there; the download has the corrected p-values). Where the paper "
-            "gives numbers, they follow, on its own data."
-        )
-    ]
-    captions = {
-        "figure_2": "Figure 2: gain in NDCG@k over the base model.",
-        "figure_3a": "Figure 3a: gain in EY NDCG@k over the base model.",
-        "figure_3b": "Figure 3b: gain in IPCW NDCG@k over the base model.",
-    }
-    gains = {"figure_2": "gain_truth", "figure_3a": "gain_ey", "figure_3b": "gain_ipcw"}
-    for name in ("table_1", "table_2"):
-        parts += [page.table(name, tables.get(name), marked=best_row(best)), _theirs(page, name, tables)]
-    for name, caption in captions.items():
-        if name in charts and charts[name].y_range is not None:
-            caption += f" Bars beyond {MOST_GAIN:.0f}% are cut; the numbers are in the table."
-        parts.append(page.figure(name, charts.get(name), caption, gains[name]))
-        parts.append(details("Numbers of this figure", page.table(gains[name], tables.get(gains[name]))))
-    if "figure_a1" in tables:
-        parts += _estimators(page, summary)
-    for name in ("table_a7", "table_a8"):
-        parts += [page.table(name, tables.get(name), marked=best_row(best)), _theirs(page, name, tables)]
-    page.section("paper", "The paper's tables and figures", *parts)
-
-
-def _theirs(page: Page, name: str, tables: dict[str, pd.DataFrame]) -> str:
-    if name not in tables or name not in PAPER:
-        return ""
-    return details(UNOS, page.table(f"{name}_paper", paper_table(name), UNOS))
-
-
-def _estimators(page: Page, summary: Summary) -> list[str]:
-    """Table A6, Figures A1 and A2: how well censored data tell the better model."""
-    tables = summary.tables
-    panels = "".join(
-        page.figure(
-            f"a2-{place}",
-            summary.charts[f"figure_a2 {key}"],
-            f"Estimated against true {key}; one point a model and fold.",
-            "figure_a1",
-        )
-        for place, key in enumerate(NDCG_KEYS)
-    )
-    unit = summary.unit
-    return [
-        "<h3>Do the estimates name the better model?</h3>",
-        page.table(
-            "table_a6",
-            tables["table_a6"],
-            note=f"In percent of pairs of models. DR can be negative, so that it has {unit} and no NDCG.",
-        ),
-        page.table("table_a6_by_iteration", tables["table_a6_by_iteration"]),
-        details(UNOS, page.table("table_a6_paper", paper_table("table_a6"), f"Table A6. {UNOS}")),
-        _heat(page, tables["figure_a1"]),
-        details(
-            "The same against the whole life, beyond the horizon (Table 1's; the paper does not say which it took)",
-            page.table("table_a6_whole_life", tables.get("table_a6_whole_life"))
-            + page.table("figure_a1_whole_life", tables.get("figure_a1_whole_life")),
-        ),
-        f'<h4>Figure A2: estimated against true NDCG</h4><div class="panels">{panels}</div>',
-    ]
-
-
-def _heat(page: Page, table: pd.DataFrame) -> str:
-    """Figure A1: a table shaded by its values; the numbers are the figure."""
-    names = [f"{key} MAE" for key in NDCG_KEYS]
-    top = float(table[names].max().max()) or 1.0
-    return page.table(
-        "figure_a1",
-        table,
-        note="MAE: mean absolute error (of NDCG, shaded: the darker, the larger; and of "
-        f"{page.unit}). rho: Spearman's, over all models and folds.",
-        shade=lambda name, value: f"heat{min(9, int(10 * value / top))}" if name in names else "",
-    )
-
-
 def _positivity(page: Page, summary: Summary) -> None:
     tables, plan, unit = summary.tables, summary["plan"], summary.unit
     found = summary["support"]
@@ -394,7 +304,7 @@ def _cohort(page: Page, summary: Summary) -> None:
         bullets(notes) if len(notes) > 1 else "",
         page.table("cohort", tables["cohort"]),
         page.table("follow_up", tables["follow_up"], f"Follow-up in {summary.unit} (Table A5)"),
-        _theirs(page, "cohort", tables) + _theirs(page, "follow_up", tables),
+        theirs(page, "cohort", tables) + theirs(page, "follow_up", tables),
         page.figure(
             "survival",
             summary.charts["survival"],
