@@ -7,8 +7,6 @@ of 64 by a Cox model is worth; the line is what it is worth in truth. Cox prefer
 survival has improved, and these are the ones who were followed least: there IPCW has nothing to weight.
 """
 
-import warnings
-
 import matplotlib.pyplot as plt
 
 import lifeyears as ly
@@ -30,9 +28,7 @@ for ax, tau in zip(axes, (5, 20), strict=True):
     found = {}
     for name, estimator in estimators.items():
         relevance = ly.relevance.cross_fit(estimator, X[test], d.y[test], cv=5, random_state=0)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # 3,000 rows are few for intervals over lists of 64: it says so
-            found[name] = ly.metrics.compare(relevance, {"Cox": score}, waitlist=64).values.loc["Cox"]
+        found[name] = ly.metrics.compare(relevance, {"Cox": score}, waitlist=64).values.loc["Cox"]
     rows = list(found)[::-1]
     value, low, high = ([found[name][column] for name in rows] for column in ("value", "low", "high"))
     error = [[v - a for v, a in zip(value, low, strict=True)], [b - v for v, b in zip(value, high, strict=True)]]

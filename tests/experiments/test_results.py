@@ -11,6 +11,7 @@ from lifeyears.experiments._audit import CEILING, answer, bound_of, room_table
 from lifeyears.experiments._figures import charts_of
 from lifeyears.experiments._statistics import corrected_half_width
 from lifeyears.experiments._subgroups import subgroup_table
+from lifeyears.experiments._unit import relevances
 from lifeyears.experiments._writing import latex
 
 SMALL = {"iterations": 1, "folds": 2, "models": ("KM", "Cox"), "default_over": (), "waitlist": 20, "tau": 15.0}
@@ -205,3 +206,32 @@ def test_change_of_shares_adds_up_to_nothing(data):
     ages = table[table["by"] == "age"]["group"].drop_duplicates().tolist()
     order = ["under 40", "40–54", "55–64", "65 and over"]
     assert ages == [age for age in order if age in ages]
+
+
+def test_who_is_censored_beyond_a_curve_is_worth_the_time_lived_and_counted():
+    data = ly.data.simulate_registry(n=240, random_state=3)
+    X = ly.data.TablePreprocessor().fit_transform(
+        data.X
+    )  # wide: Cox says of some that they are dead
+    found, counts = relevances(ly.experiments.Plan("full", models=("KM", "Cox"), tau=20.0), X, data.y, 0)
+    lived = np.minimum(data.y.time, 20.0)
+    for model in ("KM", "Cox"):
+        assert (found[f"EY {model}"] >= lived - 1e-9).all()
+    assert any(name.startswith("EY Cox fell back") and many > 0 for name, many in counts.items())
+
+
+def test_what_stands_beside_pooled_years_is_of_the_same_patients(data, tmp_path):
+    twice = ly.experiments.run("full", data, tmp_path / "run", n_jobs=1, **{**SMALL, "iterations": 2})
+    row = twice.years.set_index(["model", "framework"]).loc[("Cox", "standard")]
+    assert not twice.by_folds
+    for column, measure in (("C-index", "C-index"), ("years by EY", "EY value")):
+        values = twice.values("Cox standard", measure)
+        assert row[column] == pytest.approx(values[:2].mean())
+        assert values[:2].mean() != pytest.approx(values.mean(), abs=1e-12)
+
+
+def test_decades_with_few_patients_have_shorter_lists_and_it_says_so(data, tmp_path):
+    within = ly.experiments.run("full", data, tmp_path / "run", n_jobs=1, **{**SMALL, "era": "within"})
+    smallest = min(np.unique(data.entry[unit.rows] // 10, return_counts=True)[1].min() for unit in within.units)
+    told = {warning["title"]: warning["text"] for warning in within.summary["warnings"]}
+    assert f"only {smallest} rows" in told["Shorter lists in some decades"]

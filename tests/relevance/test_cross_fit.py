@@ -280,7 +280,7 @@ def test_fallbacks_and_negatives_are_counted():
     dead = ly.SurvivalCurves([1.0], [[0.0]])
     relevance = ExpectedYears(dead, tau=5).estimate(X, ly.Outcome([0.5, 2.0, 3.0], [True, False, False]))
     assert relevance.diagnostics.n_fallback == 2
-    assert relevance.values.tolist() == [0.5, 1, 1]  # the restricted mean of the curve
+    assert relevance.values.tolist() == [0.5, 2, 3]  # the restricted mean of the curve is 1, and they have lived longer
     # G falls to 0.2 at 0.5, where 5 years are expected; a death at 0.9 is worth 0.9/0.2 − 5·(1/0.2 − 1)
     sure, falling = ly.SurvivalCurves([5.0], [[0.0]]), ly.SurvivalCurves([0.5], [[0.2]])
     found = DoublyRobust(sure, falling, tau=5).estimate(X[:1], ly.Outcome([0.9], [True]))

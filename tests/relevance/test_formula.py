@@ -412,3 +412,37 @@ def test_rows_beyond_the_curve_of_censoring_are_refused_without_noise():
         estimator = DoublyRobust(model, ly.SurvivalCurves([0.5], [[0.0]], kind), tau=3.0)
         with pytest.raises(ly.relevance.PositivityError, match="nobody can be"):
             estimator.estimate(X, y)
+
+
+def test_nobody_is_worth_less_than_the_time_lived_where_a_hazard_underflows():
+    # S(5|x) = exp(−H₀(5)·e^η) is below 1e-308 for such an x: alive at 5 all the same, and dead soon after
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    times = np.exp(-2 * x + 0.3 * rng.gumbel(size=300))
+    model = ly.models.Cox().fit(x[:, None], (np.ones(300), times))
+    assert model.predict_curves([[2.0]]).at(5.0)[0] == 0
+    censored = ly.Outcome([5.0], [False])
+    exact = 5.0 + integral_in_logs(model, 2.0, 5.0, 20.0)
+    none = ly.SurvivalCurves([1.0], [[1.0]])  # nobody is censored
+    falling = ly.SurvivalCurves([1.0, 3.0, 4.5], [[0.9, 0.8, 0.7]])
+    for estimator in (ly.relevance.ExpectedYears(model, tau=20), ly.relevance.DoublyRobust(model, none, tau=20)):
+        found = estimator.estimate([[2.0]], censored)
+        assert found.diagnostics.n_fallback == 1
+        assert 5.0 <= found.values[0] <= exact
+        assert found.values[0] == pytest.approx(exact, abs=np.diff(np.sort(times[times > 4]))[0] + 1)
+    # Q(u) = u at the jumps: 5/0.7 − 1·(1/0.9 − 1) − 3·(1/0.8 − 1/0.9) − 4.5·(1/0.7 − 1/0.8)
+    dead = ly.SurvivalCurves([0.5], [[0.0]])
+    by_hand = 5 / 0.7 - 1 * (1 / 0.9 - 1) - 3 * (1 / 0.8 - 1 / 0.9) - 4.5 * (1 / 0.7 - 1 / 0.8)
+    found = ly.relevance.DoublyRobust(dead, falling, tau=20).estimate([[0.0]], censored)
+    assert found.values == pytest.approx([by_hand])
+
+
+def integral_in_logs(model, x, a, tau):
+    """∫ₐ^τ exp(−(H(u) − H(a))·e^η) du, which does not underflow."""
+    hazard = np.append(0.0, model.baseline_hazard_)
+    H = lambda u: hazard[np.searchsorted(model.baseline_times_, u, side="right")]  # noqa: E731
+    knots = np.concatenate(
+        [[a], model.baseline_times_[(model.baseline_times_ > a) & (model.baseline_times_ < tau)], [tau]]
+    )
+    risk = np.exp(x * model.coef_[0])
+    return float(np.sum(np.diff(knots) * np.exp(-(H(knots[:-1]) - H(a)) * risk)))

@@ -58,7 +58,7 @@ def held_out_years(X: np.ndarray, y: Outcome, train: np.ndarray, test: np.ndarra
         censoring = Cox(alpha=RIDGE).fit(X[train], y[train].censoring())
     survival = Cox(alpha=RIDGE, tau=tau).fit(X[train], y[train])
     judge = label_estimator("dr", survival, censoring, tau)
-    return pseudo_labels(judge.estimate, X[test], y[test], tau, never_below=False).values
+    return pseudo_labels(judge.estimate, X[test], y[test], tau).values
 
 
 def stratified_folds(strata: np.ndarray, folds: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:

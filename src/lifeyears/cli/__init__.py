@@ -26,18 +26,18 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Research use only. Set LIFEYEARS_TRACEBACK=1 to see where an error came from.",
 )
-app.command("demo")(demo.command)
-app.command("reproduce")(reproduce.command)
-app.command("compare")(compare.command)
-app.command("report")(report.command)
-app.command("datasets")(datasets.command)
-app.command("fit")(fit.command)
-app.command("rank")(rank.command)
-app.command("describe")(describe.command)
-app.command("serve")(serve.command)
-app.command("simulate")(simulate.command)
-app.command("status")(status.command)
-app.command("version")(version.command)
+app.command("demo", short_help="See it work on simulated patients.")(demo.command)
+app.command("reproduce", short_help="Rerun the paper's experiments.")(reproduce.command)
+app.command("compare", short_help="Compare models on your own table.")(compare.command)
+app.command("report", short_help="Write the report of a run again.")(report.command)
+app.command("datasets", short_help="List the data sets, or describe one.")(datasets.command)
+app.command("fit", short_help="Fit a model, judge it and save it.")(fit.command)
+app.command("rank", short_help="Rank candidates by a saved model.")(rank.command)
+app.command("describe", short_help="Show a saved model's card.")(describe.command)
+app.command("serve", short_help="Serve models: REST and a web page.")(serve.command)
+app.command("simulate", short_help="Simulate a waiting list by policies.")(simulate.command)
+app.command("status", short_help="See how far a run is.")(status.command)
+app.command("version", short_help="Show versions.")(version.command)
 
 
 def main() -> None:

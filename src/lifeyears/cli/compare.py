@@ -33,7 +33,7 @@ def command(
     decimal: table.Decimal = None,
     date_format: table.DateFormat = None,
     horizon: Annotated[float | None, typer.Option(help="τ, in the unit of the times; suggested from the data.")] = None,
-    models: Annotated[str | None, typer.Option(help="Base models, by commas (all five unless given).")] = None,
+    models: Annotated[str | None, typer.Option(help="Base models, comma-separated (all five unless given).")] = None,
     waitlist: Annotated[
         int | None, typer.Option(help="Candidates on a list (256, fewer on small data).", min=LEAST["waitlist"])
     ] = None,
@@ -47,13 +47,13 @@ def command(
         str | None, typer.Option(help="random, temporal (learn from the past) or centre; random unless given.")
     ] = None,
     subgroups: Annotated[
-        str | None, typer.Option(help="Further columns, by commas, whose groups the tables tell.")
+        str | None, typer.Option(help="Further columns, comma-separated, whose groups the tables tell.")
     ] = None,
     config: Annotated[Path | None, typer.Option(help="A TOML file with any of these options.")] = None,
     out: Annotated[Path | None, typer.Option(help="The run's folder (comparison-NAME unless given).")] = None,
     jobs: Annotated[int | None, typer.Option(help="Units at once; one a core unless given.")] = None,
     dask: Annotated[str | None, typer.Option(help="A Dask scheduler (tcp://…), or local:2.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Of everything (0).", min=LEAST["seed"])] = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed (0).", min=LEAST["seed"])] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
 ) -> None:
     """Compare survival models, and their rankers, by what an allocation gains from them.
@@ -120,7 +120,7 @@ def command(
     made = run_and_show("full", found, out or Path(f"comparison-{found.name}"), jobs, dask, command=again, **options)
     used = made.summary["waitlist"]
     if asked["waitlist"] is None and used["used"] < 256:
-        print(f"Waitlists of {used['used']}, not 256: a test fold has {min(len(u.rows) for u in made.units)} rows.")
+        print(f"Waitlists of {used['used']}, not 256: an eighth of a test fold.")
 
 
 def _with_config(given: dict[str, Any], path: Path | None) -> dict[str, Any]:

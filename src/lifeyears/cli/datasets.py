@@ -16,7 +16,7 @@ def command(
     ] = False,
     models: Annotated[
         str | None,
-        typer.Option(help="With --against-paper: which models' rows to compute, by commas (all five unless given)."),
+        typer.Option(help="With --against-paper: models whose rows to compute, comma-separated (all five)."),
     ] = None,
     rows: Annotated[
         int | None, typer.Option(help=f"With `registry`: simulated patients ({ROWS} unless given).", min=100)

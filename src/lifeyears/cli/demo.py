@@ -30,4 +30,5 @@ def command(
     again = command_line("demo", rows=rows, seed=seed)
     made = run_and_show("full", data, out, all_cores(jobs), None, command=again, **options)
     ceiling = made.tables["years"].set_index("model").loc["truth", "years"]
-    print(f"Who knew the true expectations could reach {ceiling:.2f}. Simulated patients: a first look, not evidence.")
+    print(f"With the true expectations known, {ceiling:.2f} could be reached.")
+    print("Simulated patients: a first look, not evidence.")

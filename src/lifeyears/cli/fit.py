@@ -30,12 +30,12 @@ def command(
     horizon: Annotated[float | None, typer.Option(help="τ, in the unit of the times; suggested from the data.")] = None,
     base: Annotated[str, typer.Option(help="The survival model: KM, Cox, AFT, DeepSurv or DeepHit.")] = "Cox",
     preset: Annotated[str, typer.Option(help="The ranker over it: default, paper, or none.")] = "default",
-    donor: Annotated[str | None, typer.Option(help="Columns of the donor, by commas (those named donor_…).")] = None,
+    donor: Annotated[str | None, typer.Option(help="Columns of the donor, comma-separated (donor_…).")] = None,
     name: Annotated[str | None, typer.Option(help="What to call the model.")] = None,
     rows: Annotated[int | None, typer.Option(help="Use so many rows, drawn at random.", min=100)] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a model that is there.")] = False,
     jobs: Annotated[int | None, typer.Option(help="Folds at once; one a core unless given.")] = None,
-    seed: Annotated[int, typer.Option(help="Of everything.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed.", min=0)] = 0,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
 ) -> None:
     """Fit a model to all rows, judge it on held-out ones, and write it with its card.

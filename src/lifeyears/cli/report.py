@@ -13,7 +13,10 @@ def command(
     other: Annotated[Path | None, typer.Argument(help="A second run, to put beside the first.")] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="A folder, which gets report.html, or the file to write (FOLDER/report.html unless given)."),
+        typer.Option(
+            help="A folder, which gets report.html, or the file to write (by default FOLDER/report.html, or "
+            "FOLDER/report-beside-OTHER.html)."
+        ),
     ] = None,
 ) -> None:
     """Write the report of a finished run from its summary.json: one HTML file that needs nothing else.

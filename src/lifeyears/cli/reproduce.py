@@ -35,7 +35,7 @@ def command(
         int | None, typer.Option(help="Of the cross-validation (5; a temporal split has one).", min=1)
     ] = None,
     folds: Annotated[int, typer.Option(help="Of each iteration.", min=2)] = 5,
-    models: Annotated[str | None, typer.Option(help="Base models, by commas (all five unless given).")] = None,
+    models: Annotated[str | None, typer.Option(help="Base models, comma-separated (all five unless given).")] = None,
     default_over: Annotated[
         str, typer.Option(help="Base models that also get the default preset; none for none.")
     ] = "Cox",
@@ -53,7 +53,7 @@ def command(
     out: Annotated[Path, typer.Option(help="The run's folder; a run begun there goes on.")] = Path("reproduction"),
     jobs: Annotated[int | None, typer.Option(help="Units at once; one a core unless given.")] = None,
     dask: Annotated[str | None, typer.Option(help="A Dask scheduler (tcp://…), or local:2.")] = None,
-    seed: Annotated[int, typer.Option(help="Of everything.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed.", min=0)] = 0,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
 ) -> None:
     """Rerun the paper's experiments: every table, every figure.

@@ -75,7 +75,7 @@ def audit_table(run: Run) -> pd.DataFrame:
     rows = []
     for arm, row in years.iterrows():
         short, low, high, p = run.gain(best, str(arm)) if arm != best else (0.0, np.nan, np.nan, np.nan)
-        known = run.values(str(arm), "C-index")
+        known = run.beside(str(arm), "C-index")
         known = known[~np.isnan(known)]
         rows.append(
             {

@@ -13,7 +13,7 @@ from ..models import Cox, KaplanMeier
 from ..outcome import Outcome
 from ..relevance import PositivityReport, check_positivity
 from ._plan import CEILING
-from ._unit import cohort_of, outcome_of
+from ._unit import cohort_of, eras_of, outcome_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -272,6 +272,14 @@ def warnings_of(run: Run, found: dict[str, PositivityReport]) -> list[dict[str, 
             "have that many."
         )
         made.append({"serious": False, "title": "Shorter lists", "text": text})
+    eras = [eras_of(run.dataset, run.plan, unit.rows) for unit in run.units]
+    smallest = min((int(np.unique(era, return_counts=True)[1].min()) for era in eras if era is not None), default=None)
+    if smallest is not None and smallest < run.waitlist:
+        text = (
+            f"Lists lie within a decade of entry. One has only {smallest} rows in a test fold: lists there are of "
+            f"{smallest} and not of {run.waitlist}."
+        )
+        made.append({"serious": False, "title": "Shorter lists in some decades", "text": text})
     if not run.by_folds:
         text = (
             "Intervals resample the patients and hold the fitted models fixed: how models change from one training set "

@@ -230,9 +230,14 @@ class Run:
             row |= dict(zip(("waitlist NDCG", "NDCG low", "NDCG high"), self.ndcg_of(arm), strict=True))
             for other in ("DR", "EY", "IPCW", "expected"):
                 if other != self.judge and other in self.units[0].outcomes:
-                    row[f"years by {other}"] = mean_of(self.values(arm, f"{other} value"))
-            rows.append(row | {"C-index": mean_of(self.values(arm, "C-index"))})
+                    row[f"years by {other}"] = mean_of(self.beside(arm, f"{other} value"))
+            rows.append(row | {"C-index": mean_of(self.beside(arm, "C-index"))})
         return pd.DataFrame(rows)
+
+    def beside(self, arm: str, measure: str) -> np.ndarray:
+        """A measure over the units that years rest on: all, or the first iteration where patients are pooled."""
+        values = self.values(arm, measure)
+        return values if self.by_folds else values[: self.plan.folds]
 
     @cached_property
     def pooled(self) -> Comparison:

@@ -276,7 +276,12 @@ def relevances(plan: Plan, X: np.ndarray, y: Outcome, seed: int) -> tuple[dict[s
 
     found, counts = {}, {}
     for model in plan.models:
-        found[f"EY {model}"] = estimated(ExpectedYears(base_model(model, plan, seed), tau=plan.tau)).values
+        made = estimated(ExpectedYears(base_model(model, plan, seed), tau=plan.tau))
+        found[f"EY {model}"] = made.values
+        if made.diagnostics.n_fallback:
+            counts[f"EY {model} fell back: censored where its curve says that nobody is left"] = (
+                made.diagnostics.n_fallback
+            )
     weighted = {"KM": KaplanMeier(), "Cox": Cox(alpha=10.0)}
     for name, censoring in weighted.items():
         made = estimated(IPCW(censoring, tau=plan.tau, on_violation="clip", floor=SMALLEST_CHANCE))

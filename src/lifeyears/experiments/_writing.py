@@ -54,7 +54,9 @@ NOTE = (
     "model, as in the paper (a loss gets stars too; with few folds it cannot get there); it takes overlapping folds "
     "for independent. `tables/*.csv` have both p-values. KM's equal scores are averaged over, where the paper drew one "
     "order. In Table A6 a tie of two estimates counts as half right. IPCW NDCG is divided by the ideal of its own "
-    "relevance and lies within [0, 1]; the paper's exceeds 1 in places, so its divisor must be another."
+    "relevance and lies within [0, 1]; the paper's exceeds 1 in places, so its divisor must be another. In Table 1 and "
+    "Figure 2 NDCG@k is by the whole life, as in the paper, and waitlist NDCG, like all years, by life within the "
+    "horizon."
 )
 
 

@@ -305,11 +305,12 @@ class Fitting:
     def labelled(self, base: Any, censoring: Any, X: np.ndarray, y: Outcome) -> PseudoLabels:
         """Labels of the kind asked for, by fitted models."""
         estimate = label_estimator(self.settings.label, base, censoring, self.tau).estimate
-        return pseudo_labels(estimate, X, y, self.tau, self.settings.label == "ey" and not self.literal)
+        literal = base if self.literal and self.settings.label == "ey" else None
+        return pseudo_labels(estimate, X, y, self.tau, literal)
 
     def judged(self, base: Any, censoring: Any, X: np.ndarray, y: Outcome) -> PseudoLabels:
         """Doubly robust outcomes, by which members are chosen, weighed and calibrated."""
-        return pseudo_labels(label_estimator("dr", base, censoring, self.tau).estimate, X, y, self.tau, False)
+        return pseudo_labels(label_estimator("dr", base, censoring, self.tau).estimate, X, y, self.tau)
 
     def new_base(self) -> Any:
         """A base model to fit."""

@@ -55,17 +55,22 @@ class PseudoLabels:
 
 
 def pseudo_labels(
-    estimate: Callable[[Any, Outcome], Any], X: np.ndarray, y: Outcome, tau: float, never_below: bool
+    estimate: Callable[[Any, Outcome], Any], X: np.ndarray, y: Outcome, tau: float, literal: Any = None
 ) -> PseudoLabels:
     """Labels of all rows.
 
-    `estimate(X, y)` is that of a fitted relevance estimator. EY's fallback in the paper, the restricted mean, can lie
-    below the time already lived; `never_below` raises it to that time.
+    `estimate(X, y)` is that of a fitted relevance estimator, by which nobody is worth less than the time already lived.
+    The paper's fallback, where a curve says that nobody is left, is the restricted mean, however short: it is taken as
+    it stands by the curves of the base model `literal`.
     """
     found, seen = estimate(X, y), y.restrict(tau)
     values = found.values
-    if never_below:
-        values = np.where(seen.event, values, np.maximum(values, seen.time))
+    if literal is not None and found.diagnostics.n_fallback:
+        values = values.copy()
+        asked = np.flatnonzero(~seen.event) if literal.by_row else np.arange(len(y))
+        curves = literal.predict_curves(X[asked])
+        gone = ~seen.event[asked] & (curves.at_own(seen.time[asked]) <= 0)
+        values[asked[gone]] = curves[gone].restricted_mean(tau)
     return PseudoLabels(
         values=values,
         n_observed=int(np.count_nonzero(seen.event & (seen.time < tau))),

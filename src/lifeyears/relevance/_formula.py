@@ -7,6 +7,10 @@ restricted to τ,
 
 the sum over the jumps of G strictly before T (for G without jumps, an integral). G ≡ 1 gives EY, Q ≡ 0 gives IPCW. With
 both, E[Y|x] = E[min(T*, τ)|x] if either is right.
+
+Where a curve says that nobody is left at u, Q(u|x) is the restricted mean, as in the paper, but never less than u: who
+is seen alive at u lives at least so long. Curves of hazard models get there by underflow, below 1e-308. A curve that is
+0 from the beginning is a way to say Q ≡ 0, and stays it.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ from ..curves import SurvivalCurves, row_blocks
 from ..outcome import Outcome
 
 FEWEST_CELLS = 512  # of an integral over curves with few knots
+NOTHING = 1e-7  # of the horizon: a restricted mean below it is of a curve that is 0 from the beginning
 
 
 def worth(
@@ -26,13 +31,18 @@ def worth(
     y = y.restrict(tau)
     seen = np.where(y.event, y.time, 0.0)
     if survival is not None:
-        seen = np.where(y.event, y.time, survival.mean_life_after(y.time, tau))
+        seen = np.where(y.event, y.time, _at_least(y.time, survival.mean_life_after(y.time, tau), tau))
     if censoring is None:
         return seen
     reached = np.maximum(censoring.at_own(y.time, left=True), floor)
     with np.errstate(divide="ignore", invalid="ignore"):
         weighted = np.where(seen == 0, 0.0, seen / reached)
     return weighted if survival is None else weighted - _augmentation(y.time, tau, survival, censoring, floor)
+
+
+def _at_least(u: np.ndarray, Q: np.ndarray, tau: float) -> np.ndarray:
+    """Q(u|x), or u where the restricted mean that stands in for it is shorter."""
+    return np.where((u > Q) & (NOTHING * tau < Q), np.minimum(u, tau), Q)
 
 
 def _augmentation(
@@ -51,7 +61,7 @@ def _sum_over_jumps(
     if not len(jumps):
         return total
     for rows in row_blocks(len(time), 6 * len(jumps)):
-        Q = survival[rows].mean_life_after_each(jumps, tau)
+        Q = _at_least(jumps, survival[rows].mean_life_after_each(jumps, tau), tau)
         inverse = _inverse(censoring[rows].at(jumps), floor)
         with np.errstate(invalid="ignore", over="ignore"):  # G = 0 may come up after T, where nothing is added
             terms = Q * np.diff(inverse, axis=1, prepend=1.0)
@@ -71,7 +81,7 @@ def _integral(
     for rows in row_blocks(len(time), 9 * len(grid)):
         S, T = survival[rows], time[rows]
         inverse = _inverse(censoring[rows].at(grid), floor)
-        after, before = S.mean_life_after_each(grid, tau), S.mean_life_after_each(grid, tau, left=True)
+        after, before = (_at_least(grid, S.mean_life_after_each(grid, tau, left), tau) for left in (False, True))
         with np.errstate(invalid="ignore", over="ignore"):
             cells = 0.5 * (after[:, :-1] + before[:, 1:]) * np.diff(inverse, axis=1)
         total[rows] = np.where(grid[1:] < T[:, None], cells, 0.0).sum(axis=1)
@@ -79,7 +89,9 @@ def _integral(
     # the last, partial cell: from the last grid time before T to T
     start = grid[np.maximum(np.searchsorted(grid, time, side="left") - 1, 0)]
     rise = _inverse(censoring.at_own(time), floor) - _inverse(censoring.at_own(start), floor)
-    return total + 0.5 * (survival.mean_life_after(start, tau) + survival.mean_life_after(time, tau, left=True)) * rise
+    after = _at_least(start, survival.mean_life_after(start, tau), tau)
+    before = _at_least(time, survival.mean_life_after(time, tau, left=True), tau)
+    return total + 0.5 * (after + before) * rise
 
 
 def _fine(knots: np.ndarray, tau: float) -> np.ndarray:

@@ -27,7 +27,8 @@ class Diagnostics:
         Share of rows that, by G, cannot be followed to the horizon (G(τ⁻|x) below the floor). There IPCW is biased, and
         the doubly robust estimate rests on the survival model alone.
     n_fallback : int
-        Censored rows where the survival curve says nobody is left, so that the restricted mean stood in.
+        Censored rows where the survival curve says nobody is left, so that the restricted mean stood in, or the time
+        already lived where that is longer.
     n_negative : int
         Rows of negative relevance.
     """
@@ -84,7 +85,10 @@ class Diagnostics:
             )
         for count, what in (
             (self.n_clipped, "weights were clipped at the floor"),
-            (self.n_fallback, "censored rows fell back to the restricted mean (nobody left on their curve)"),
+            (
+                self.n_fallback,
+                "censored rows fell back to the restricted mean, or the time lived (nobody left by their curve)",
+            ),
             (self.n_negative, "relevances are negative"),
         ):
             if count:

@@ -23,8 +23,9 @@ def add_paper(page: Page, summary: Summary) -> None:
         paragraphs(
             "The tables and figures of Zilberstein, Anagnostides and Sandholm (2026), made from this run. ± is one "
             "standard deviation over folds; * p < .05 and ** p < .01 by Wilcoxon's test against the base model, as in "
-            "the paper (with few folds it cannot get there; the download has the corrected p-values). Where the paper "
-            "gives numbers, they follow, on its own data."
+            "the paper (with few folds it cannot get there; the download has the corrected p-values). NDCG@k by the "
+            "truth is of the whole life, as in the paper; waitlist NDCG, like all years, of life within the horizon. "
+            "Where the paper gives numbers, they follow, on its own data."
         )
     ]
     captions = {

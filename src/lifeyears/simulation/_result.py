@@ -93,7 +93,7 @@ class Simulation:
         deaths = "waitlist_deaths_per_100_patient_years"
         fewest = str(rest[deaths].idxmin())
         text = (
-            f"Without knowing the truth, {life} gives the most years a transplant "
+            f"Of the policies that do not know the truth, {life} gives the most years a transplant "
             f"({rest.loc[life, 'life_years_per_transplant']:.2f}), {gained} gains the most years in all "
             f"({rest.loc[gained, 'life_years_gained']:,.0f} a year) and {fewest} has the fewest deaths on the list "
             f"({rest.loc[fewest, deaths]:.1f} per 100 patient-years)."
