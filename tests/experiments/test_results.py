@@ -8,6 +8,7 @@ import pytest
 
 import lifeyears as ly
 from lifeyears.experiments._audit import CEILING, answer, bound_of, room_table
+from lifeyears.experiments._checking import _impossible
 from lifeyears.experiments._figures import charts_of
 from lifeyears.experiments._statistics import corrected_half_width
 from lifeyears.experiments._subgroups import subgroup_table
@@ -233,3 +234,31 @@ def test_decades_with_few_patients_have_shorter_lists_and_it_says_so(data, tmp_p
     smallest = min(np.unique(data.entry[unit.rows] // 10, return_counts=True)[1].min() for unit in within.units)
     told = {warning["title"]: warning["text"] for warning in within.summary["warnings"]}
     assert f"only {smallest} rows" in told["Shorter lists in some decades"]
+
+
+def test_impossible_years_are_said_to_be_so_and_intervals_are_cut(data, tmp_path):
+    run = ly.experiments.run("full", replace(data, truth=None), tmp_path / "run", n_jobs=1, **{**SMALL, "tau": 2.0})
+    years, tau = run.years, 2.0
+    assert (years["high"] <= np.maximum(tau, years["years"])).all()
+    assert (years["low"] >= np.minimum(0, years["years"])).all()
+    gains = run.tables["comparison"]
+    assert gains[["low", "high"]].abs().max().max() <= max(tau, gains["value"].abs().max())
+    off = years[(years["years"] > tau) | (years["years"] < 0)]
+    told = [warning["text"] for warning in run.summary["warnings"] if warning["title"] == "Impossible estimates"]
+    assert len(told) == (len(off) > 0)
+    monkey = years.assign(years=years["years"] + 5)
+    run.__dict__["years"] = monkey
+    assert "KM standard" in _impossible(run)[0]["text"]
+
+
+def test_a_horizon_in_the_wrong_unit_is_asked_about(data, tmp_path):
+    days = replace(data, y=ly.Outcome(data.y.time * 365.25, data.y.event), unit="days", truth=None)
+    run = ly.experiments.run("full", days, tmp_path / "run", n_jobs=1, **{**SMALL, "tau": 15.0})
+    (told,) = [warning["text"] for warning in run.summary["warnings"] if warning["title"] == "Few events"]
+    assert "is the horizon in days?" in told
+
+
+def test_a_draw_among_several_is_not_called_the_top_pick(data, tmp_path):
+    run = ly.experiments.run("full", data, tmp_path / "run", n_jobs=1, **{**SMALL, "k": 5})
+    assert "draw by position among the first 5 of a waitlist of 20" in run.reading()
+    assert "top pick" not in run.reading()

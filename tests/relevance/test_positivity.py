@@ -236,3 +236,24 @@ def test_fitted_models_and_curves_are_used_as_they_are():
         check_positivity(KaplanMeier(), X, y, 5.0, by=[1, 2])
     with pytest.raises(ValueError, match="tau"):
         check_positivity(KaplanMeier(), X, y, -1.0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_one_group_among_others_may_lack_the_longest_follow_up_by_chance(seed):
+    rng = np.random.default_rng(seed)
+    entered = rng.integers(2005, 2015, 600)
+    life, lost = rng.exponential(9, 600), rng.uniform(0, 12, 600)  # lost whenever they entered: no end of a study
+    y = ly.Outcome(np.minimum(life, lost), life <= lost)
+    found = check_positivity(KaplanMeier(), np.zeros((600, 1)), y, 10.0, by=entered)
+    assert (found.groups["longest_followup"].iloc[1:-1] < 10).any() or seed
+    assert found.groups["out_of_reach"].iloc[1:-1].max() == 0
+
+
+def test_a_group_that_cannot_have_come_so_short_by_chance_is_out_of_reach_wherever_it_stands():
+    rng = np.random.default_rng(0)
+    centre = rng.integers(1, 6, 3000)
+    lost = np.where(centre == 3, rng.uniform(0, 4, 3000), rng.uniform(0, 12, 3000))
+    life = rng.exponential(9, 3000)
+    y = ly.Outcome(np.minimum(life, lost), life <= lost)
+    found = check_positivity(KaplanMeier(), np.zeros((3000, 1)), y, 10.0, by=centre)
+    assert found.groups["out_of_reach"].tolist() == [0, 0, 1, 0, 0]

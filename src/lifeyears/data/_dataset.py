@@ -30,7 +30,8 @@ class DataReport:
     warnings : tuple of str
         What a careful reader would want to look at.
     leaks : tuple of str
-        Those of the warnings that are of columns which may tell the outcome: results with them cannot be trusted.
+        Those of the warnings after which results cannot be trusted: columns that may tell the outcome, and subjects
+        that are there twice, in training and in test.
     filtered_values : dict of str to int
         Column → how many of its values were implausible and became missing.
     """

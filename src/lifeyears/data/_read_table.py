@@ -153,11 +153,8 @@ def read_table(
         replace(source, frame=source.frame.drop(columns=aside)), columns.names, as_categories, kept
     )
     reasons = dict.fromkeys(left_out, "named in drop=") | dict.fromkeys(aside, "kept for subgroups") | features.dropped
-    leaks = leak_warnings(features.X, outcome.y)
-    noticed = (
-        *(*source.warnings, *outcome.warnings, *features.warnings),
-        *(*copy_warnings(features.X, outcome.y), *leaks),
-    )
+    leaks = [*copy_warnings(features.X, outcome.y), *leak_warnings(features.X, outcome.y)]
+    noticed = (*source.warnings, *outcome.warnings, *features.warnings, *leaks)
     report = DataReport(
         rows_read=len(source.frame) + sum(source.dropped_rows.values()),
         rows_kept=len(source.frame),

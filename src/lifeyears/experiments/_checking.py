@@ -157,7 +157,8 @@ def support_tables(found: dict[str, PositivityReport], rows: int) -> dict[str, p
     report = found["Cox"]
     names = ["all"]
     if report.groups is not None:
-        groups = report.groups.rename_axis("entered").reset_index()
+        names = [f"{name:g}" for name in report.groups.index]
+        groups = report.groups.set_axis(names).rename_axis("entered").reset_index()
         made["positivity_groups"] = groups.rename(
             columns={
                 "reach": "chance to be followed",
@@ -165,7 +166,6 @@ def support_tables(found: dict[str, PositivityReport], rows: int) -> dict[str, p
                 "out_of_reach": "share out of reach",
             }
         )
-        names = [f"{name:g}" for name in report.groups.index]
         if report.frontier is not None and len(report.frontier):
             frontier = report.frontier.rename(columns={"tau": "horizon", "latest": "supported up to entry"})
             made["positivity_frontier"] = frontier.astype({"supported up to entry": str})
@@ -228,12 +228,18 @@ def warnings_of(run: Run, found: dict[str, PositivityReport]) -> list[dict[str, 
             f"{'. '.join(report.leaks)}. Until then no number here can be trusted, the support at the horizon included."
         )
         made.append({"serious": True, "title": "The table may tell the outcome", "text": text})
-    worst = max(found.values(), key=lambda report: report.share_out_of_reach)
+    by, worst = max(found.items(), key=lambda item: item[1].share_out_of_reach)
     if worst.violated:
         text = (
             f"{worst.share_out_of_reach:.0%} of the patients could not have been followed for {tau:.4g} {unit}: nobody "
             "like them was seen for so long. "
         )
+        least = min(report.share_out_of_reach for report in found.values())
+        if least <= worst.share_out_of_reach / 10:
+            text += (
+                f"That is by the {by} model of censoring, and {least:.0%} by the other: with many columns and few "
+                "censored rows it may see a pattern that is not there. "
+            )
         frontier = worst.frontier
         if frontier is not None and len(frontier):
             last = frontier.iloc[-1]
@@ -255,6 +261,7 @@ def warnings_of(run: Run, found: dict[str, PositivityReport]) -> list[dict[str, 
                 "not suffer from it."
             )
         made.append({"serious": run.judge == "DR", "title": f"No support at {tau:.4g} {unit}", "text": text})
+    made += _impossible(run)
     rows = sum(len(unit.rows) for unit in run.first)
     if not run.by_folds and run.few_rows:
         text = (
@@ -262,9 +269,12 @@ def warnings_of(run: Run, found: dict[str, PositivityReport]) -> list[dict[str, 
             "top hangs on a handful of them, and intervals cover less often than they say."
         )
         made.append({"serious": True, "title": "Few patients", "text": text})
-    events = int(run.dataset.y.n_events)
+    every = run.dataset.y
+    events = int(np.count_nonzero(every.event & (every.time <= tau)))
     if events < FEW_EVENTS:
-        text = f"There are {events} events in {len(run.dataset):,} rows: too few to fit many predictors or to compare."
+        text = f"There are {events} events within {tau:.4g} {unit} in {len(every):,} rows"
+        text += f" ({every.n_events:,} in all: is the horizon in {unit}?)" if events < every.n_events / 10 else ""
+        text += ": too few to fit many predictors or to compare."
         made.append({"serious": True, "title": "Few events", "text": text})
     if run.waitlist < run.plan.waitlist:
         text = (
@@ -291,6 +301,25 @@ def warnings_of(run: Run, found: dict[str, PositivityReport]) -> list[dict[str, 
         text = f"In {len(run.units)} units: {'; '.join(f'{name}, {_times(count)}' for name, count in told.items())}."
         made.append({"serious": False, "title": "What fits had to say", "text": text})
     return sorted(made, key=lambda warning: not warning["serious"])
+
+
+def _impossible(run: Run) -> list[dict[str, Any]]:
+    """A warning where the judge's estimate of an arm is no possible number of years."""
+    years, tau, unit = run.years, run.plan.tau, run.dataset.unit
+    off = years[(years["years"] > tau) | (years["years"] < 0)]
+    if not len(off):
+        return []
+    named = ", ".join(
+        f"{row['model']} {row['framework']} {row['years']:.4g}"
+        + (f" (EY: {row['years by EY']:.4g})" if "years by EY" in years else "")
+        for _, row in off.iterrows()
+    )
+    text = (
+        f"Nobody can live for less than 0 or, counted up to the horizon, for more than {tau:.4g} {unit}, and yet: "
+        f"{named}. Doubly robust estimates divide by chances to be followed, and here a handful of patients decide: "
+        "prefer no model by these numbers. A shorter horizon, fewer columns or more patients help."
+    )
+    return [{"serious": True, "title": "Impossible estimates", "text": text}]
 
 
 def _times(count: int) -> str:

@@ -27,7 +27,7 @@ from ._checking import (
 )
 from ._paper_tables import NDCG_KEYS, WHOLE_LIFE, error_table, gain_table, mean_of, scatter_table, selection_table
 from ._plan import CEILING, Plan, base_of, parts_of
-from ._statistics import ENOUGH_ROWS, ENOUGH_UNITS, corrected_half_width, fold_difference
+from ._statistics import ENOUGH_ROWS, ENOUGH_UNITS, corrected_half_width, fold_difference, possible
 from ._subgroups import subgroup_table
 from ._summary import reading_of, summary_of
 from ._unit import UnitResult, cohort_of, eras_of
@@ -187,32 +187,33 @@ class Run:
         """Years per allocation of an arm, with its 95% interval."""
         if not self.by_folds:
             value, low, high = self.pooled.values.loc[arm, ["value", "low", "high"]]
-            return float(value), float(low), float(high)
-        values = self.values(arm, f"{self.judge} value")
-        mean, half = mean_of(values), corrected_half_width(values[~np.isnan(values)], self.plan.test_to_train)
-        return mean, mean - half, mean + half
+            return possible(value, low, high, 0.0, self.plan.tau)
+        return self._over_folds(self.values(arm, f"{self.judge} value"), self.plan.tau)
 
     def ndcg_of(self, arm: str) -> tuple[float, float, float]:
         """NDCG over waitlists of an arm, with its 95% interval; NaN where it is not known."""
         if not self.by_folds:
             value, low, high = self._pooled_ndcg.loc[arm, ["ndcg", "ndcg_low", "ndcg_high"]]
-            return float(value), float(low), float(high)
-        values = self.values(arm, f"{self.ndcg_judge} waitlist NDCG")
+            return possible(value, low, high, 0.0, 1.0)
+        return self._over_folds(self.values(arm, f"{self.ndcg_judge} waitlist NDCG"), 1.0)
+
+    def _over_folds(self, values: np.ndarray, most: float) -> tuple[float, float, float]:
         mean, half = mean_of(values), corrected_half_width(values[~np.isnan(values)], self.plan.test_to_train)
-        return mean, mean - half, mean + half
+        return possible(mean, mean - half, mean + half, 0.0, most)
 
     def gain(self, new: str, old: str) -> tuple[float, float, float, float]:
         """Years per allocation that one arm gains over another, with its 95% interval and p."""
+        most = self.plan.tau
         if self.by_folds:
             measure = f"{self.judge} value"
             found = fold_difference(self.values(new, measure), self.values(old, measure), self.plan.test_to_train)
-            return found.mean, found.low, found.high, found.p_corrected
+            return *possible(found.mean, found.low, found.high, -most, most), found.p_corrected
         table = self.pooled.differences
         if (new, old) in table.index:
             value, low, high, p = table.loc[(new, old), ["value", "low", "high", "p"]]
-            return float(value), float(low), float(high), float(p)
-        value, low, high, p = table.loc[(old, new), ["value", "low", "high", "p"]]
-        return -float(value), -float(high), -float(low), float(p)
+        else:
+            value, high, low, p = table.loc[(old, new), ["value", "low", "high", "p"]] * (-1, -1, -1, 1)
+        return *possible(value, low, high, -most, most), float(p)
 
     @cached_property
     def years(self) -> pd.DataFrame:

@@ -37,6 +37,17 @@ class FoldDifference:
         return "**" if self.p_wilcoxon < 0.01 else "*" if self.p_wilcoxon < 0.05 else ""
 
 
+def possible(value: float, low: float, high: float, least: float, most: float) -> tuple[float, float, float]:
+    """The interval cut at what is possible, which costs no coverage; an impossible value stays in it, and as it is.
+
+    Examples
+    --------
+    >>> possible(9.5, 8.0, 12.0, 0.0, 10.0)
+    (9.5, 8.0, 10.0)
+    """
+    return float(value), float(max(low, min(least, value))), float(min(high, max(most, value)))
+
+
 def holm(p: dict[str, float]) -> dict[str, float]:
     """P-values corrected for how many there are (Holm's step-down method); an unknown one counts as 1.
 

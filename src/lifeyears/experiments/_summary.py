@@ -73,8 +73,8 @@ def reading_of(run: Run) -> str:
     what = {"truth": "the true lifetimes", "expected": "the true expected life", "DR": "doubly robust estimates"}
     text = (
         f"Most {unit} per allocation: {best}, {models.loc[best, 'years']:.2f} "
-        f"({models.loc[best, 'low']:.2f} to {models.loc[best, 'high']:.2f}), by {what[run.judge]}, top pick of a "
-        f"waitlist of {run.waitlist}. "
+        f"({models.loc[best, 'low']:.2f} to {models.loc[best, 'high']:.2f}), by {what[run.judge]}, "
+        f"{chosen(min(run.plan.k, run.waitlist))} of a waitlist of {run.waitlist}. "
     )
     if by_index == best:
         text += "C-index would have chosen the same. "
@@ -90,7 +90,8 @@ def reading_of(run: Run) -> str:
         gain, low, high, _ = run.gain(best, second)
         alike = answer(run)["alike"]
         text += f"Over the next best, {second}, it gains {gain:.2f} ({low:.2f} to {high:.2f}). " + (
-            f"It cannot be told from {len(alike)} of the other {len(others)}: {', '.join(alike)}."
+            f"Corrected for {len(others)} comparisons, it cannot be told from {len(alike)} of the other {len(others)}: "
+            f"{', '.join(alike)}."
             if alike
             else "The evidence is enough to say that it is better than every other."
         )
@@ -101,6 +102,11 @@ def reading_of(run: Run) -> str:
             "intervals cover less often than they say."
         )
     return text
+
+
+def chosen(k: int) -> str:
+    """Who gets the allocation, in words: Algorithm 1's choice."""
+    return "top pick" if k == 1 else f"draw by position among the first {k}"
 
 
 def without_nan(value: Any) -> Any:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ._results import Run
 
 TITLES = {
-    "years": "Years per allocation (top pick of a waitlist) and NDCG over waitlists, with 95% intervals",
+    "years": "Years per allocation from a waitlist and NDCG over waitlists, with 95% intervals",
     "audit": "The decision audit: C-index against years per allocation, and the plug-in bound",
     "room": "Share of the room between base model and ceiling that is closed",
     "comparison": "Every paired difference of years, with intervals as those of the gains",
@@ -56,7 +56,8 @@ NOTE = (
     "order. In Table A6 a tie of two estimates counts as half right. IPCW NDCG is divided by the ideal of its own "
     "relevance and lies within [0, 1]; the paper's exceeds 1 in places, so its divisor must be another. In Table 1 and "
     "Figure 2 NDCG@k is by the whole life, as in the paper, and waitlist NDCG, like all years, by life within the "
-    "horizon."
+    "horizon. Table 2's DR years are means over folds, where the years above pool patients if there are fewer than ten "
+    "units."
 )
 
 

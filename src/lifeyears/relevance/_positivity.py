@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MOST_GROUPS = 60
 FEWEST_IN_GROUP = 5
+CHANCE = 0.001  # below it, that nobody of a group was followed so long is no accident
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,8 +32,9 @@ class PositivityReport:
     smallest_reach : float
         min G(τ⁻|x); 0 if the follow-up of all rows ends, censored, before τ.
     share_out_of_reach : float
-        Share of rows with G(τ⁻|x) below the floor, or of a group (by `by`) whose follow-up ends, censored, before τ;
-        1 if that of all rows does, whatever the model says of what it never saw.
+        Share of rows with G(τ⁻|x) below the floor, or of a group (by `by`) whose follow-up ends, censored, before τ; of
+        groups that have an order, if that of all later ones does too, or if it cannot be chance. 1 if that of all rows
+        does, whatever the model says of what it never saw.
     longest_followup : float
     effective_sample_size, largest_weight_share : float
         Of the weights 1/G(T⁻|x) of the rows seen to τ or to their event.
@@ -239,9 +241,15 @@ def _by_group(
     at_end = y.time == longest[code]
     cut_off = np.bincount(code, at_end & ~y.event) > 0
     cut_off &= count >= FEWEST_IN_GROUP
+    ordered = values.dtype.kind in "iuf"
 
     def share_without(horizon: float, chance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        rows = (chance < floor) | (cut_off & (longest < horizon))[code]
+        short = longest < horizon
+        lacks = cut_off & short
+        if ordered:  # the end of a study cuts off all who entered late; one group among others may lack it by chance
+            at_an_end = np.logical_and.accumulate(short) | np.logical_and.accumulate(short[::-1])[::-1]
+            lacks &= at_an_end | ((1 - (y.time >= horizon).mean()) ** count < CHANCE)
+        rows = (chance < floor) | lacks[code]
         return rows, np.bincount(code, rows) / count
 
     lacking, share = share_without(tau, reach)
@@ -253,7 +261,7 @@ def _by_group(
     for rows in row_blocks(len(y), len(G.times)):
         np.add.at(sums, code[rows], G.survival[rows])
     means = SurvivalCurves(G.times, np.minimum(sums / count[:, None], 1.0), G.interpolation)
-    if values.dtype.kind not in "iuf":
+    if not ordered:
         return table, None, lacking, means
     horizons = np.linspace(tau / 10, tau, 10)
     latest = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._views import in_words
+from ..experiments._summary import chosen
 from ._answer import JUDGES, answer_text, arm_words, interval, tiles_html, time_words, warnings_html
 from ._elements import Page, best_row, bullets, details, paragraphs, safe
 from ._paper_section import add_paper, theirs
@@ -41,9 +42,9 @@ def _answer(page: Page, summary: Summary) -> None:
     first, second = answer_text(summary)
     lists, unit = summary["waitlist"], summary.unit
     caption = (
-        f"Expected {unit} of the top pick of a waitlist of {lists['used']}, judged by {JUDGES[summary['judge']]}; "
-        "lines are 95% intervals. Whether two models differ is not told by these lines: the next section has the "
-        "differences, paired."
+        f"Expected {unit} of the {chosen(lists['k'])} of a waitlist of {lists['used']}, judged by "
+        f"{JUDGES[summary['judge']]}; lines are 95% intervals. Whether two models differ is not told by these lines: "
+        "the next section has the differences, paired."
     )
     frameworks = set(summary.tables["audit"]["framework"])
     named = "; ".join(f"“{name}” {words}" for name, words in FRAMEWORK_NOTES.items() if name in frameworks)
@@ -269,10 +270,10 @@ def _subgroups(page: Page, summary: Summary) -> None:
         "subgroups",
         "Who gets the allocations",
         paragraphs(
-            "If the top pick of each waitlist got the allocation, these groups would get these shares. “share change”, "
-            "in points of percent, is against the same base model without a ranker: who enters and who leaves the top. "
-            "Groups of fewer than 30 are left out. A difference of shares is not unfair by itself, and equal shares "
-            "are not fair by themselves."
+            f"If the {chosen(summary['waitlist']['k'])} of each waitlist got the allocation, these groups would get "
+            "these shares. “share change”, in points of percent, is against the same base model without a ranker: who "
+            "enters and who leaves the top. Groups of fewer than 30 are left out. A difference of shares is not unfair "
+            "by itself, and equal shares are not fair by themselves."
         ),
         f'<div class="panels">{panels}</div>',
         page.table("subgroups", table[table["arm"] == best].drop(columns="arm"), f"Who gets the allocations of {best}"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..experiments._summary import chosen
 from ._answer import JUDGES, time_words
 from ._reading import Summary
 
@@ -84,7 +85,7 @@ def methods(summary: Summary) -> list[tuple[str, str]]:
         ),
         (
             f"{unit.capitalize()} per allocation",
-            f"The expected {unit} of the top pick (k = {waitlist['k']}) of a waitlist of {waitlist['used']} "
+            f"The expected {unit} of the {chosen(waitlist['k'])} of a waitlist of {waitlist['used']} "
             f"candidates, exactly averaged over every such list out of {lists}, judged by "
             f"{JUDGES[summary['judge']]}. Equal scores share their places. NDCG is the same, divided by what the best "
             f"possible ranking would give, judged by {JUDGES.get(summary['ndcg_judge'], summary['ndcg_judge'])}.",
