@@ -10,6 +10,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+import lifeyears as ly
 from lifeyears.data import TablePreprocessor
 
 
@@ -143,3 +144,26 @@ def test_medians_are_numpys(n):  # and what comes out is not the caller's own
     found = TablePreprocessor(scale=False).fit(X.astype(float)).median_
     np.testing.assert_array_equal(found, np.median(X, axis=0))
     assert not np.shares_memory(TablePreprocessor(scale=False).fit_transform(X), X)
+
+
+def test_without_the_first_category_coefficients_are_against_it():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"sex": rng.choice(["F", "M"], 1500), "dx": rng.choice(["A", "B", "C"], 1500), "age": 50.0})
+    table["age"] += 10 * rng.normal(size=1500)
+    effect = 0.8 * (table["sex"] == "M") + 0.5 * (table["dx"] == "B")
+    y = ly.Outcome(rng.exponential(np.exp(-effect)), np.ones(1500, dtype=bool))
+    whole, coded = TablePreprocessor(), TablePreprocessor(drop_first=True)
+    X = coded.set_output(transform="pandas").fit_transform(table)
+    assert list(X.columns) == ["age", "sex_M", "dx_B", "dx_C"]
+    model = ly.models.Cox().fit(X, y)
+    truth = np.array([0, 0.8, 0.5, 0])
+    assert np.abs((model.coef_ - truth) / model.standard_error_).max() < 3.5
+    summary = model.summary()
+    assert summary.loc["sex_M", "p"] < 1e-20
+    # one indicator for every category: the data cannot tell them apart, and there is no p to read
+    every = ly.models.Cox().fit(whole.fit_transform(table), y)
+    assert np.isnan(every.standard_error_).tolist() == [False] + 5 * [True]
+    # the same ranking, but for the penalty
+    scores = model.predict(coded.transform(table)), every.predict(whole.transform(table))
+    assert scores[0] == pytest.approx(scores[1], rel=1e-3)
+    assert model.standard_error_[1] == pytest.approx(2 / np.sqrt(1500), rel=0.1)  # of two equal groups, all events

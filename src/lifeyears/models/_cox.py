@@ -46,7 +46,8 @@ class Cox(ProportionalHazards):
     coef_ : array, shape (p,)
         β: positive shortens life.
     standard_error_ : array, shape (p,)
-        From the inverse of the (penalised) information; NaN for a column that the data cannot tell from others.
+        From the inverse of the (penalised) information; NaN for a column that the data cannot tell from others, as a
+        category's indicator if no category is left out (`TablePreprocessor(drop_first=True)` leaves out one).
     log_likelihood_ : float
         Log partial likelihood at β, without the penalty.
     baseline_times_, baseline_hazard_ : arrays
@@ -96,7 +97,7 @@ class Cox(ProportionalHazards):
         found = maximise(likelihood, np.zeros(Z.shape[1]), tol=self.tol, max_iter=self.max_iter, near=near)
 
         self.coef_ = found.parameters / scale
-        self.standard_error_ = standard_errors(found.curvature) / scale
+        self.standard_error_ = _of_the_data(standard_errors(found.curvature), found.curvature, penalty) / scale
         self.log_likelihood_ = found.value + 0.5 * float(penalty @ found.parameters**2)
         self.n_iter_ = found.n_iter
         self._check_convergence(found)
@@ -135,7 +136,11 @@ class Cox(ProportionalHazards):
         return each_row_times(X - self.mean_, self.coef_)
 
     def summary(self) -> pd.DataFrame:
-        """Coefficients with hazard ratios, standard errors, 95% intervals and p-values, one row a feature."""
+        """Coefficients with hazard ratios, standard errors, 95% intervals of the coefficients and p-values.
+
+        One row a feature, a hazard ratio for one unit of it: a standard deviation, if it was scaled. NaN where the data
+        cannot tell a column from others.
+        """
         import pandas as pd
 
         check_is_fitted(self)
@@ -154,3 +159,9 @@ class Cox(ProportionalHazards):
             },
             index=[self._column(j) for j in range(len(self.coef_))],
         )
+
+
+def _of_the_data(error: np.ndarray, curvature: np.ndarray, penalty: np.ndarray) -> np.ndarray:
+    """Standard errors, NaN where they are the penalty's own: of columns that are a sum of others."""
+    variance = error**2
+    return np.where((penalty * variance > 0.1) & (np.diag(curvature) * variance > 50), np.nan, error)
