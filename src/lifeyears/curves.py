@@ -98,9 +98,19 @@ class SurvivalCurves:
         return SurvivalCurves.trusted(self.times, shared, self.interpolation)
 
     def at(self, t: Any, left: bool = False) -> np.ndarray:
-        """S(t|x) of every subject at common times: (n,) for one time, (n, q) for q of them.
+        """S(t|x) of every subject at common times.
 
-        ``left=True`` gives the left limit S(t⁻|x), the probability of reaching t.
+        Parameters
+        ----------
+        t : float or array, shape (q,)
+            Not negative; beyond the grid the last value stays.
+        left : bool, default False
+            The left limit S(t⁻|x) instead, the probability of reaching t.
+
+        Returns
+        -------
+        array
+            (n,) for one time, (n, q) for q of them.
         """
         t = _checked_times(t)
         values = self._columns(np.atleast_1d(t), left)
@@ -118,7 +128,18 @@ class SurvivalCurves:
         return low + share * (high - low)
 
     def restricted_mean(self, tau: float) -> np.ndarray:
-        """E[min(T*, τ)|x] = ∫₀^τ S(t|x) dt, exactly for the curves as they are interpolated."""
+        """E[min(T*, τ)|x] = ∫₀^τ S(t|x) dt, exactly for the curves as they are interpolated.
+
+        Parameters
+        ----------
+        tau : float
+            The horizon; beyond the grid the last value of a curve stays.
+
+        Returns
+        -------
+        array, shape (n,)
+            Expected life within the horizon, in the unit of the times.
+        """
         from ._kernels import each_row_times
 
         before_grid, weights = self._quadrature(_checked_horizon(tau))
@@ -152,7 +173,21 @@ class SurvivalCurves:
         return self._conditional(a, self._areas_after(a, tau), alive, tau)
 
     def plot(self, rows: Any = None, ax: Any = None, **kwargs: Any) -> Any:
-        """Draw the curves of some rows (the first ten, unless said otherwise) and return the axes."""
+        """Draw the curves of some rows.
+
+        Parameters
+        ----------
+        rows : int, slice or array of int, optional
+            Whose; the first ten by default.
+        ax : matplotlib axes, optional
+            New ones by default.
+        **kwargs
+            For matplotlib's ``ax.plot``.
+
+        Returns
+        -------
+        matplotlib axes
+        """
         import matplotlib.pyplot as plt
 
         ax = ax if ax is not None else plt.subplots()[1]

@@ -154,7 +154,14 @@ def as_outcome(y: Any) -> Outcome:
 def suggest_horizon(y: Any) -> float:
     """Suggest a horizon τ: the 95th percentile of the censored times, the paper's rule.
 
-    Without censoring there is nothing to restrict: the largest time is returned.
+    Parameters
+    ----------
+    y : Outcome or what `as_outcome` reads
+
+    Returns
+    -------
+    float
+        In the unit of the times. Without censoring there is nothing to restrict: the largest time.
 
     Examples
     --------

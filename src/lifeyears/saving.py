@@ -162,10 +162,29 @@ def save(model: Any, path: Any, overwrite: bool = False, also: Mapping[str, str]
 def load(path: Any) -> Any:
     """Read a model that `save` wrote; its predictions are the same to the bit.
 
+    Parameters
+    ----------
+    path : path
+        The folder that `save` made.
+
+    Returns
+    -------
+    model, ranker, TablePreprocessor or Pipeline
+        Fitted, of the class that was saved.
+
     Raises
     ------
     ModelFileError
         If the folder is no model of ours, was changed or cut short, or was written by a newer version.
+
+    Examples
+    --------
+    >>> import tempfile, lifeyears as ly
+    >>> model = ly.models.KaplanMeier().fit([[0], [0]], ([1, 1], [1.0, 3.0]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     again = ly.load(ly.save(model, folder + "/km"))
+    >>> again.predict([[0]])
+    array([2.])
     """
     path = Path(path)
     path = _left_beside(path) or path

@@ -146,9 +146,18 @@ def plot_tradeoff(
     spread: Spread = "estimate",
     ax: Any = None,
 ) -> Any:
-    """Draw what k trades: the plug-in bound against the variance; return the axes.
+    """Draw what k trades: the plug-in bound against the variance.
 
-    Parameters are those of `tradeoff` and of `Tradeoff.plot`.
+    Parameters
+    ----------
+    relevance, scores, ks, waitlist, n_resamples, random_state
+        As for `tradeoff`.
+    spread, ax
+        As for `Tradeoff.plot`.
+
+    Returns
+    -------
+    matplotlib axes
 
     Examples
     --------

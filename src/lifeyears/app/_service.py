@@ -175,6 +175,15 @@ def create_app(
     Returns
     -------
     FastAPI
+        For any ASGI server; `serve` runs it.
+
+    Examples
+    --------
+    >>> import lifeyears as ly
+    >>> from lifeyears.matching import fit_model
+    >>> app = create_app({"cox": fit_model(ly.data.simulate_registry(n=300), preset="none")})
+    >>> "/api/rank" in [route.path for route in app.routes]
+    True
     """
     if not models:
         raise ValueError("a service needs at least one model")

@@ -123,6 +123,14 @@ class Dataset:
         What was read, dropped and noticed.
     truth : Truth or None
         Known only for simulated data.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import lifeyears as ly
+    >>> y = ly.as_outcome(([1, 0, 0], [2.0, 10.0, 20.0]))
+    >>> Dataset(pd.DataFrame({"age": [50.0, 61.0, 47.0]}), y, "three patients")
+    Dataset('three patients': 3 subjects, 1 features (0 categorical), 1 events, horizon 19.5 years)
     """
 
     X: pd.DataFrame

@@ -99,7 +99,27 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """Make the matrix: numeric columns first, then the indicators, column by column."""
+        """Make the matrix: numeric columns first, then the indicators, column by column.
+
+        Parameters
+        ----------
+        X : DataFrame (pandas or polars) or array, shape (n, p)
+            With the columns of the training table.
+
+        Returns
+        -------
+        array, shape (n, columns)
+            Named by `get_feature_names_out`.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> seen = pd.DataFrame({"age": [50.0, 60.0, 70.0], "sex": ["F", "M", "F"]})
+        >>> fitted = TablePreprocessor(scale=False).fit(seen)
+        >>> fitted.transform(pd.DataFrame({"age": [None, 40.0], "sex": ["M", "other"]}))
+        array([[60.,  0.,  1.],
+               [40.,  0.,  0.]])
+        """
         check_is_fitted(self)
         table = self._table(X, reset=False)
         numeric = self._numbers(table)

@@ -50,6 +50,10 @@ class Run:
     dataset : Dataset
     command : str
         What runs it again, for the report; without folders, so that a run is the same wherever it lies.
+    summary : dict
+        Plain values, as summary.json holds them: `best`, `answer`, `reading`, `warnings`, … (docs/runs.md).
+    tables : dict of str to DataFrame
+        `years`, `comparison`, `calibration`, `cohort`, …; `table_1` and the like are the paper's.
     """
 
     plan: Plan

@@ -238,7 +238,24 @@ def data_hash(data: Dataset) -> str:
 
 
 def status(out: Any) -> str:
-    """How far the run in a folder is, in words; the time left is judged by when units were finished."""
+    """How far the run in a folder is, in words.
+
+    Parameters
+    ----------
+    out : path
+        The run's folder.
+
+    Returns
+    -------
+    str
+        Such as "3 of 25 units done, about 4 min left while it runs"; the time left is judged by when units were
+        finished.
+
+    Raises
+    ------
+    ValueError
+        If there is no run.
+    """
     out = Path(out)
     try:
         plan = json.loads((out / "manifest.json").read_text())["plan"]

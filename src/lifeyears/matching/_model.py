@@ -86,6 +86,13 @@ class Ranking:
 class MatchModel:
     """A fitted ranker and its card.
 
+    Parameters
+    ----------
+    ranker : BootstrappedRanker
+        Fitted.
+    card : dict
+        What it is and how good, as `make_card` has it; `fit_model` makes both.
+
     Examples
     --------
     >>> import lifeyears as ly
@@ -135,7 +142,23 @@ class MatchModel:
         return cls(ranker, read_card(path))
 
     def rank(self, table: CheckedRows, k: int = 5, most: int = REASONS) -> Ranking:
-        """Rank rows that `schema` has checked."""
+        """Rank the candidates of one organ.
+
+        Parameters
+        ----------
+        table : CheckedRows
+            One row a candidate, the donor's columns among its own: from ``schema.table`` (plain values) or
+            ``schema.frame`` (a DataFrame).
+        k : int, default 5
+            Places among which Algorithm 1 draws.
+        most : int, default 5
+            Reasons for each candidate.
+
+        Returns
+        -------
+        Ranking
+            `.rows()` and `.frame()` have the candidates best first.
+        """
         chances = PositionWeighted(k)
         found = self.explain(table)
         years = found.years

@@ -50,7 +50,18 @@ def brier_score(y: Any, survival: Any, time: Any, censoring: Any = None) -> Any:
 def integrated_brier_score(y: Any, curves: Any, times: Any, censoring: Any = None) -> float:
     """Brier score averaged over a range of times (trapezoids between the given ones).
 
-    Parameters are those of `brier_score`; `times` are at least two, increasing, within follow-up.
+    Parameters
+    ----------
+    y, censoring
+        As for `brier_score`.
+    curves : SurvivalCurves, or array of S(t|x) of shape (n, q)
+    times : array, shape (q,)
+        At least two, increasing, within follow-up.
+
+    Returns
+    -------
+    float
+        Lower is better, 0 is perfect.
 
     Examples
     --------

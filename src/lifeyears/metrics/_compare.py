@@ -71,7 +71,17 @@ class Comparison:
         return f"<p>{escape(str(self).splitlines()[0])}</p>{values}{html_table(self.differences)}"
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the paired differences as a forest plot (values, if there is one model); return the axes."""
+        """Draw the paired differences as a forest plot (values, if there is one model).
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            New ones by default.
+
+        Returns
+        -------
+        matplotlib axes
+        """
         from .._views import draw, forest
 
         paired = len(self.differences) > 0

@@ -69,9 +69,21 @@ def ndcg_score(
 ) -> float:
     """Normalised DCG: the DCG@k of a ranking divided by that of the best ranking.
 
-    Parameters are those of `dcg_score`. With `waitlist` it is the ratio of the two expected DCGs. Estimated
-    relevance can be negative: the ratio then need not lie within [0, 1], which is warned of, and it is NaN where the
-    ideal DCG is not positive; use `policy_value` there.
+    Parameters
+    ----------
+    relevance, scores, k, waitlist, ties, random_state
+        As for `dcg_score`; with `waitlist` it is the ratio of the two expected DCGs.
+
+    Returns
+    -------
+    float
+        1 is the best ranking. Estimated relevance can be negative: the ratio then need not lie within [0, 1], and it is
+        NaN where the ideal DCG is not positive; use `policy_value` there.
+
+    Warns
+    -----
+    UserWarning
+        If some relevance is negative.
 
     Examples
     --------
@@ -95,9 +107,22 @@ def ndcg_score(
 def policy_value(relevance: Any, scores: Any, k: int = 1, waitlist: int | None = None) -> float:
     """Expected relevance of the one candidate that position-weighted allocation picks: DCG@k / W_k (Theorem 1).
 
-    With ``k=1`` it is the relevance of the top-ranked: greedy allocation. Relevance in years makes it years an
-    allocation. With `waitlist`, an average over every list of that length, as in `dcg_score`: what the top pick
-    among that many past recipients, each with their own donor, was worth.
+    Parameters
+    ----------
+    relevance : array, shape (n,), or Relevance
+        What each candidate is worth (years of life); may be negative.
+    scores : array, shape (n,)
+        The ranking: a higher score comes first; equal scores are averaged over their orders.
+    k : int, default 1
+        Places among which the candidate is picked; 1 is greedy allocation, the relevance of the top-ranked.
+    waitlist : int, optional
+        An average over every list of that length, as in `dcg_score`: what the top pick among that many past
+        recipients, each with their own donor, was worth.
+
+    Returns
+    -------
+    float
+        In the unit of the relevance: years an allocation, if it is in years.
 
     Examples
     --------

@@ -19,7 +19,13 @@ _cache: OrderedDict[str, Any] = OrderedDict()
 
 
 class Scorer:
-    """``scorer(estimator, X, y)``: made by `make_scorer`; higher is better."""
+    """``scorer(estimator, X, y)``: made by `make_scorer`, which checks what it is given; higher is better.
+
+    Parameters
+    ----------
+    measure, k, waitlist, relevance, time, cv
+        As for `make_scorer`.
+    """
 
     def __init__(
         self, measure: Measure, k: int | None, waitlist: int | None, relevance: Any, time: float | None, cv: Any
@@ -32,7 +38,20 @@ class Scorer:
         self.cv = cv
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
-        """Score a fitted estimator on a fold."""
+        """Score a fitted estimator on a fold.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            Its `predict` ranks the rows, higher first.
+        X, y : table and outcome
+            Of the fold.
+
+        Returns
+        -------
+        float
+            Higher is better.
+        """
         scores = np.asarray(estimator.predict(X), dtype=float)
         if self.measure == "concordance":
             return concordance_index(y, scores)

@@ -39,6 +39,11 @@ def selection_measures(truth: Any, estimate: Any) -> Selection:
     truth, estimate : arrays, one value a model
         The same metric, known and estimated.
 
+    Returns
+    -------
+    Selection
+        `.mean_absolute_error`, `.spearman`, `.pairwise_accuracy`.
+
     Examples
     --------
     >>> selection_measures([0.5, 0.6, 0.9], [0.4, 0.7, 0.6])

@@ -35,11 +35,28 @@ class AdministrativeCensoring(SurvivalModel):
     tolerance : float, default 0.01
         How far dates may be off by rounding: a censoring within this of the cut was the cut's, and G falls to 0 this
         much after it.
+    tau : float, optional
+        Horizon of `predict`; None means the largest training time.
 
     Attributes
     ----------
     end_ : float
+        The end of the study in use.
     dropout_ : fitted model, or None where nobody dropped out
+    tau_ : float
+        The horizon in use.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from lifeyears import Outcome
+    >>> X = pd.DataFrame({"entry": [2010.0, 2015.0, 2018.0]})
+    >>> y = Outcome([10.0, 2.0, 2.0], [False, True, False])       # followed to the end, died, followed to the end
+    >>> model = AdministrativeCensoring(end=2020).fit(X, y.censoring())
+    >>> model.predict_curves(X, times=[1, 4, 8]).survival
+    array([[1., 1., 1.],
+           [1., 1., 0.],
+           [1., 0., 0.]])
     """
 
     def __init__(
@@ -59,7 +76,21 @@ class AdministrativeCensoring(SurvivalModel):
         self.tau = tau
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the dropout model; y is the outcome with events and censorings swapped, ``y.censoring()``."""
+        """Fit the dropout model.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n, p)
+            With the entry column; the rest is for the dropout model.
+        y : Outcome or what `lifeyears.as_outcome` reads
+            With events and censorings swapped: ``y.censoring()``.
+        sample_weight : array, shape (n,), optional
+            For the dropout model.
+
+        Returns
+        -------
+        self
+        """
         y = as_outcome(y)
         entry, rest = self._parted(X)
         if len(entry) != len(y):
@@ -83,11 +114,35 @@ class AdministrativeCensoring(SurvivalModel):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Expected time under observation within the horizon."""
+        """Expected time under observation within the horizon.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n, p)
+            As for `fit`.
+
+        Returns
+        -------
+        array, shape (n,)
+            In the unit of the times.
+        """
         return self.predict_curves(X).restricted_mean(self.tau_)
 
     def predict_curves(self, X: Any, times: Any = None) -> SurvivalCurves:
-        """G(t|x) of every row, on a grid of at most 512 times or the one asked for."""
+        """G(t|x) of every row.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n, p)
+            As for `fit`.
+        times : array, shape (m,), optional
+            The grid; without it, at most 512 times.
+
+        Returns
+        -------
+        SurvivalCurves
+            ``.survival`` is (n, m).
+        """
         check_is_fitted(self)
         entry, rest = self._parted(X)
         if times is None:

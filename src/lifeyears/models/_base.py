@@ -57,7 +57,19 @@ class SurvivalModel(BaseEstimator):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Expected lifetime within the horizon, E[min(T*, τ)|x], in the unit of the times."""
+        """Expected lifetime within the horizon, E[min(T*, τ)|x].
+
+        Parameters
+        ----------
+        X : array or DataFrame, shape (n, p)
+            Numeric features, the columns of the training table.
+
+        Returns
+        -------
+        array, shape (n,)
+            Within [0, τ], in the unit of the times. Higher is longer life, where scikit-survival's `predict` gives
+            risk.
+        """
         X = self._checked_new(X)
         return self._expected(X)
 
@@ -67,8 +79,14 @@ class SurvivalModel(BaseEstimator):
         Parameters
         ----------
         X : array or DataFrame, shape (n, p)
-        times : array, optional
-            The grid; without it, at most 512 times of the model's own.
+            Numeric features, the columns of the training table.
+        times : array, shape (m,), optional
+            The grid, increasing, in the unit of the training times; without it, at most 512 times of the model's own.
+
+        Returns
+        -------
+        SurvivalCurves
+            ``.survival`` is (n, m), one row a row of X; ``.times`` are the m times.
         """
         X = self._checked_new(X)
         if times is None:
@@ -78,7 +96,18 @@ class SurvivalModel(BaseEstimator):
         return SurvivalCurves.trusted(times, self._survival(X, reached), self.interpolation)
 
     def predict_survival_function(self, X: Any) -> np.ndarray:
-        """Survival curves as callables with ``x``, ``y`` and ``domain``, as scikit-survival's metrics take them."""
+        """Survival curves as callables, as scikit-survival's metrics take them.
+
+        Parameters
+        ----------
+        X : array or DataFrame, shape (n, p)
+            As for `predict`.
+
+        Returns
+        -------
+        array of callables, shape (n,)
+            ``f(t)`` is S(t|x), t in the unit of the times; each has ``x``, ``y`` and ``domain``.
+        """
         curves = self.predict_curves(X)
         functions = np.empty(len(curves), dtype=object)
         functions[:] = [StepFunction(curves, row) for row in range(len(curves))]

@@ -50,8 +50,12 @@ class Cox(ProportionalHazards):
         category's indicator if no category is left out (`TablePreprocessor(drop_first=True)` leaves out one).
     log_likelihood_ : float
         Log partial likelihood at β, without the penalty.
+    mean_ : array, shape (p,)
+        Means of the features over the training rows, weighted if weights were given.
     baseline_times_, baseline_hazard_ : arrays
         Breslow's cumulative hazard H₀ of a subject with x = `mean_`.
+    tau_ : float
+        The horizon in use.
     n_iter_ : int
         Newton steps taken over all rows, those by an earlier curvature not counted.
 

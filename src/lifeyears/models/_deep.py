@@ -41,7 +41,7 @@ class DeepModel(SurvivalModel):
     verbose: bool
 
     def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]  # a batch has no weights
-        """Train the network.
+        """Train the network; unlike the other models it takes no sample_weight.
 
         Parameters
         ----------

@@ -19,7 +19,7 @@ class DeepHit(DeepModel):
     The loss is alpha·(−log-likelihood) + (1 − alpha)·(ranking loss): the ranking loss asks that who died at t had,
     by then, a higher probability of death than those who lived on. Bins are even from 0 to the longest time; events
     count at the end of their bin, censorings at its beginning. Curves are straight between the ends of the bins
-    (constant density within a bin). Features are standardised inside. Needs torch.
+    (constant density within a bin). Features are standardised inside. `fit` takes no sample weights. Needs torch.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ tau, random_state, verbose
     network_ : torch.nn.Sequential
     cuts_ : array
         The time points.
-    history_, best_epoch_
+    history_, best_epoch_, tau_
         As for `DeepSurv`.
     """
 

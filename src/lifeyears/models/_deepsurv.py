@@ -18,7 +18,7 @@ class DeepSurv(DeepModel, ProportionalHazards):
 
     The loss is Cox's partial likelihood with the risk sets taken within a batch; the baseline hazard is Breslow's,
     over all training rows. Curves are right-continuous steps at the event times. Features are standardised
-    inside. Needs torch.
+    inside. `fit` takes no sample weights. Needs torch.
 
     Parameters
     ----------
@@ -50,6 +50,8 @@ class DeepSurv(DeepModel, ProportionalHazards):
         The epoch whose weights were kept.
     baseline_times_, baseline_hazard_ : arrays
         Breslow's cumulative hazard H₀ for f(x) = 0.
+    tau_ : float
+        The horizon in use.
     """
 
     def __init__(

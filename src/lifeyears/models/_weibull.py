@@ -42,6 +42,8 @@ class WeibullAFT(SurvivalModel):
         ρ: above 1 the hazard rises with time, below 1 it falls.
     log_likelihood_ : float
         Summed log-likelihood, without the penalty.
+    tau_ : float
+        The horizon in use.
 
     Examples
     --------

@@ -63,7 +63,20 @@ class WrappedModel(SurvivalModel):
         self.tau = tau
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit a copy of the model to X and y, in the form its library takes."""
+        """Fit a copy of the model to X and y, in the form its library takes.
+
+        Parameters
+        ----------
+        X : array or DataFrame, shape (n, p)
+            What the model takes.
+        y : Outcome or what `lifeyears.as_outcome` reads
+        sample_weight : array, shape (n,), optional
+            Where the model takes weights.
+
+        Returns
+        -------
+        self
+        """
         if y is None:
             raise ValueError(f"{type(self.model).__name__} requires y to be passed, but the target y is None")
         y = as_outcome(y)
@@ -78,7 +91,18 @@ class WrappedModel(SurvivalModel):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Expected lifetime within the horizon; for a model without curves, the time it predicts."""
+        """Expected lifetime within the horizon; for a model without curves, the time it predicts.
+
+        Parameters
+        ----------
+        X : array or DataFrame, shape (n, p)
+            As for `fit`.
+
+        Returns
+        -------
+        array, shape (n,)
+            In the unit of the times; higher is longer, whatever the wrapped model's own `predict` gives.
+        """
         model = self._fitted(X)
         adapter = self._adapter()
         if not adapter.gives_curves(model):
@@ -94,7 +118,20 @@ class WrappedModel(SurvivalModel):
         return np.concatenate([adapter.curves(model, _take(X, rows), grid).restricted_mean(tau) for rows in blocks])
 
     def predict_curves(self, X: Any, times: Any = None) -> SurvivalCurves:
-        """Survival curves of every row, on the model's own grid (at most 512 times) or the one asked for."""
+        """Survival curves of every row.
+
+        Parameters
+        ----------
+        X : array or DataFrame, shape (n, p)
+            As for `fit`.
+        times : array, shape (m,), optional
+            The grid; without it, at most 512 times of the model's own (of a function, all that it gives).
+
+        Returns
+        -------
+        SurvivalCurves
+            ``.survival`` is (n, m).
+        """
         model = self._fitted(X)
         adapter = self._adapter()
         if not adapter.gives_curves(model):

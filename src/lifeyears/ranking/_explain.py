@@ -35,7 +35,20 @@ class Explanation:
     years: np.ndarray
 
     def top_reasons(self, row: int, most: int = 5) -> pd.Series:
-        """The features that move this patient most, in years."""
+        """The features that move a patient most.
+
+        Parameters
+        ----------
+        row : int
+            The patient's position in the table.
+        most : int, default 5
+            How many features.
+
+        Returns
+        -------
+        Series
+            Feature → years it adds (negative: takes away), the largest in size first.
+        """
         row_of = self.contributions.iloc[row]
         return row_of.reindex(row_of.abs().sort_values(ascending=False, kind="stable").index)[:most]
 
@@ -44,6 +57,17 @@ class Explanation:
 
         A feature moves a patient in if the patient is in the top k, and would not be were the feature's contribution
         left out for everybody.
+
+        Parameters
+        ----------
+        k : int, default 5
+            From 1 to the number of patients.
+
+        Returns
+        -------
+        DataFrame
+            One row a feature: `moves_in`, how many patients it moves in (as many are moved out), and `mean_years`, the
+            mean size of its contribution; most first.
         """
         import pandas as pd
 
@@ -58,7 +82,21 @@ class Explanation:
         return table.sort_values(["moves_in", "mean_years"], ascending=False, kind="stable")
 
     def plot(self, row: int = 0, most: int = 10, ax: Any = None) -> Any:
-        """Draw the largest contributions of one patient and return the axes."""
+        """Draw the largest contributions of one patient.
+
+        Parameters
+        ----------
+        row : int, default 0
+            The patient's position in the table.
+        most : int, default 10
+            How many features.
+        ax : matplotlib axes, optional
+            New ones by default.
+
+        Returns
+        -------
+        matplotlib axes
+        """
         import matplotlib.pyplot as plt
 
         ax = ax if ax is not None else plt.subplots(figsize=(6, 0.35 * most + 1))[1]

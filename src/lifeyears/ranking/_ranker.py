@@ -223,12 +223,41 @@ class BootstrappedRanker(BaseEstimator):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Expected years within the horizon, calibrated: what to rank by, and what to say of a patient."""
+        """Expected years within the horizon, calibrated: what to rank by, and what to say of a patient.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n, p)
+            The columns of the training table; categories and missing values as there.
+
+        Returns
+        -------
+        array, shape (n,)
+            Higher is longer. Between 0 and τ, in the unit of the times; in that of the relevance, if that was given.
+        """
         matrix = self._matrix(X)
         return self.calibration_map_(self._scores(matrix))
 
     def predict_curves(self, X: Any, times: Any = None) -> SurvivalCurves:
-        """Survival curves whose mean life within the horizon is `predict`: the base model's shape, bent to it."""
+        """Survival curves whose mean life within the horizon is `predict`: the base model's shape, bent to it.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n, p)
+            As for `predict`.
+        times : array, shape (m,), optional
+            The grid, increasing, in the unit of the training times; without it, that of the base model.
+
+        Returns
+        -------
+        SurvivalCurves
+            ``.survival`` is (n, m).
+
+        Raises
+        ------
+        TypeError
+            If relevance was given to `fit`: there is no base model then.
+        """
         check_is_fitted(self)
         if self.base_ is None:
             raise TypeError("relevance was given in place of outcomes: there is no base model to take curves from")
@@ -241,6 +270,16 @@ class BootstrappedRanker(BaseEstimator):
 
         Trees are explained by LightGBM's Shapley values, broken lines by their terms, the base model by what
         changes when a feature takes its typical value, scaled to add up.
+
+        Parameters
+        ----------
+        X : DataFrame or array, shape (n, p)
+            As for `predict`.
+
+        Returns
+        -------
+        Explanation
+            ``.contributions`` is (n, p), in the unit of `predict`; `.top_reasons(row)`, `.movers(k)`, `.plot(row)`.
         """
         check_is_fitted(self)
         return explain(self, X, self._matrix(X))

@@ -123,7 +123,29 @@ PRESETS = {
 
 
 def settings_of(preset: str, given: dict[str, Any]) -> Settings:
-    """The preset's settings, with what was given (and is not None) in their place."""
+    """The preset's settings, with what was given (and is not None) in their place.
+
+    Parameters
+    ----------
+    preset : {"default", "paper"}
+    given : dict of str to value
+        By the names of `Settings`; others are ignored.
+
+    Returns
+    -------
+    Settings
+
+    Raises
+    ------
+    ValueError
+        For an unknown preset, or a value that a setting cannot have.
+
+    Examples
+    --------
+    >>> found = settings_of("paper", {"n_estimators": 50, "alpha": None})
+    >>> found.n_estimators, found.alpha
+    (50, 0.3)
+    """
     _one_of("preset", preset, tuple(PRESETS))
     known = {field.name for field in fields(Settings)}
     changed = {name: value for name, value in given.items() if name in known and value is not None}

@@ -32,12 +32,33 @@ class Ensemble(RelevanceEstimator):
         self.estimators = estimators
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit a copy of each."""
+        """Fit a copy of each.
+
+        Parameters
+        ----------
+        X, y : table and outcome
+            As for the estimators.
+
+        Returns
+        -------
+        self
+        """
         self.estimators_ = [clone(each).fit(X, y) for each in self.estimators]
         return self
 
     def estimate(self, X: Any, y: Any) -> Relevance:
-        """Average their relevance."""
+        """Average their relevance.
+
+        Parameters
+        ----------
+        X, y : table and outcome
+            As for the estimators.
+
+        Returns
+        -------
+        Relevance
+            By `averaged`.
+        """
         if not self.__sklearn_is_fitted__():
             raise NotFittedError("this Ensemble is not fitted yet: call fit first")
         return averaged([each.estimate(X, y) for each in getattr(self, "estimators_", self.estimators)])
@@ -52,7 +73,25 @@ class Ensemble(RelevanceEstimator):
 def averaged(relevances: Sequence[Relevance]) -> Relevance:
     """The mean of several relevances of the same rows.
 
-    Its diagnostics are the most careful of theirs: the smallest chance, the fewest effective rows, the most clipped.
+    Parameters
+    ----------
+    relevances : sequence of Relevance
+        Of one horizon.
+
+    Returns
+    -------
+    Relevance
+        Its diagnostics are the most careful of theirs: the smallest chance, the fewest effective rows, the most
+        clipped. It has no `splits`.
+
+    Examples
+    --------
+    >>> from lifeyears.relevance import IPCW, ExpectedYears
+    >>> from lifeyears.models import KaplanMeier
+    >>> X, y = [[0], [0], [0]], ([1, 0, 1], [1.0, 2.0, 4.0])
+    >>> both = ExpectedYears(KaplanMeier(), tau=5), IPCW(KaplanMeier(), tau=5)
+    >>> averaged([each.fit(X, y).estimate(X, y) for each in both]).values
+    array([1., 2., 6.])
     """
     if not relevances:
         raise ValueError("there is nothing to average")

@@ -70,6 +70,23 @@ def temporal_folds(entry: Any, n_splits: int = 5) -> Splits:
     """Folds that are blocks of entry time: each block is estimated by models of the others.
 
     Rows that entered at the same time stay together, so blocks may differ in size.
+
+    Parameters
+    ----------
+    entry : array of numbers, shape (n,)
+        When each row entered.
+    n_splits : int, default 5
+        Blocks; there are fewer where too many rows entered at one time.
+
+    Returns
+    -------
+    tuple of (train, test) index arrays
+        One pair a block, earliest first: for `cross_fit`'s `cv`.
+
+    Examples
+    --------
+    >>> [test.tolist() for train, test in temporal_folds([2001, 2003, 2002, 2004], n_splits=2)]
+    [[0, 2], [1, 3]]
     """
     entry = np.asarray(entry, dtype=float)
     if np.isnan(entry).any():

@@ -66,7 +66,24 @@ class RelevanceEstimator(BaseEstimator):
     tail: str | None
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit the nuisance models to (X, y), copies of what was given."""
+        """Fit the nuisance models to (X, y), copies of what was given.
+
+        Parameters
+        ----------
+        X : table, shape (n, p)
+            As the nuisance models take it.
+        y : Outcome or what `lifeyears.as_outcome` reads
+            Observed times and events; for the censoring model they are swapped here.
+
+        Returns
+        -------
+        self
+
+        Warns
+        -----
+        UserWarning
+            If the horizon lies beyond the longest follow-up, and that ends in a censoring.
+        """
         y = as_outcome(y)
         for role, model in self._nuisances().items():
             if not isinstance(model, SurvivalCurves):
@@ -87,6 +104,24 @@ class RelevanceEstimator(BaseEstimator):
         """Relevance of each row of (X, y).
 
         Rows the models were fitted on are estimated too optimistically; `cross_fit` avoids that.
+
+        Parameters
+        ----------
+        X : table, shape (n, p)
+            As the nuisance models take it.
+        y : Outcome or what `lifeyears.as_outcome` reads
+            Of the same rows.
+
+        Returns
+        -------
+        Relevance
+            ``.values`` is (n,), in the unit of the times; ``.diagnostics`` says how far to trust them.
+
+        Raises
+        ------
+        PositivityError
+            With weights, where the horizon is out of reach: if ``on_violation="raise"``, or if rows were seen where G
+            says nobody can be and nothing is clipped.
         """
         y = as_outcome(y)
         n = X.shape[0] if hasattr(X, "shape") else len(X)
@@ -297,6 +332,13 @@ class IPCW(RelevanceEstimator):
         What to do where the horizon is out of reach; "clip" raises G to `floor`. Nothing is clipped otherwise.
     floor : float, default 0.05
         Chances below this count as out of reach.
+
+    Examples
+    --------
+    >>> from lifeyears.models import KaplanMeier
+    >>> X, y = [[0], [0], [0]], ([1, 0, 1], [1.0, 2.0, 4.0])
+    >>> IPCW(KaplanMeier(), tau=5).fit(X, y).estimate(X, y).values      # the last stands for the censored too
+    array([1., 0., 8.])
     """
 
     name = "IPCW"
@@ -334,6 +376,13 @@ class DoublyRobust(RelevanceEstimator):
         As for `ExpectedYears` and `IPCW`.
     tau, tail, on_violation, floor
         As for `ExpectedYears` and `IPCW`.
+
+    Examples
+    --------
+    >>> from lifeyears.models import KaplanMeier
+    >>> X, y = [[0], [0], [0]], ([1, 0, 1], [1.0, 2.0, 4.0])
+    >>> DoublyRobust(KaplanMeier(), KaplanMeier(), tau=5).fit(X, y).estimate(X, y).values
+    array([1., 4., 4.])
     """
 
     name = "DR"

@@ -145,6 +145,16 @@ def check_positivity(
     -------
     PositivityReport
         Prints as text; `.groups`, `.frontier`, `.plot()`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lifeyears.models import KaplanMeier
+    >>> year = np.repeat([2000, 2010], 5)
+    >>> y = [1, 1, 1, 0, 0, 1, 1, 0, 0, 0], [3.0, 8.0, 14.0, 20.0, 20.0, 2.0, 5.0, 10.0, 10.0, 10.0]
+    >>> found = check_positivity(KaplanMeier(), np.zeros((10, 1)), y, tau=15, by=year)
+    >>> found.violated, found.groups["out_of_reach"].to_dict()   # nobody of 2010 was followed beyond 10
+    (True, {2000: 0.0, 2010: 1.0})
     """
     y = as_outcome(y)
     if not (np.isfinite(tau) and tau > 0):

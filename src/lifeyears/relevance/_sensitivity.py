@@ -99,6 +99,23 @@ def sensitivity(
         As in `lifeyears.metrics.compare`.
     factors : sequence of float
         For the table.
+
+    Returns
+    -------
+    Sensitivity
+        Prints as text; `.tipping_point`, `.table`, `.plot()`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lifeyears import Outcome, SurvivalCurves
+    >>> from lifeyears.relevance import ExpectedYears
+    >>> y = Outcome(np.repeat([4.0, 1.0], 50), np.repeat([True, False], 50))
+    >>> to_nine = SurvivalCurves([9.0], [[0.0]])                  # who is lost at 1 is expected to live for 8 more
+    >>> years = ExpectedYears(to_nine, tau=10).estimate(np.zeros((100, 1)), y)
+    >>> found = sensitivity(years, y, {"seen first": y.event, "lost first": ~y.event}, waitlist=2, n_resamples=50)
+    >>> found.model, round(found.tipping_point, 3)                # 1 + 8·0.375 = 4
+    ('lost first', 0.375)
     """
     import pandas as pd
 

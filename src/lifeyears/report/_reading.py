@@ -107,6 +107,16 @@ def _in_colour_of(chart: Chart, name: str, models: list[Any]) -> Chart:
 def read_summary(folder: Any) -> Summary:
     """Read a run's summary.json and check it.
 
+    Parameters
+    ----------
+    folder : path
+        Of a finished run.
+
+    Returns
+    -------
+    Summary
+        ``summary["best"]`` and so on; `.tables` and `.charts` by name.
+
     Raises
     ------
     FileNotFoundError

@@ -14,7 +14,18 @@ from ._sections import report_page
 
 
 def as_html(summary: Summary) -> str:
-    """The report of a run as one page of HTML."""
+    """The report of a run as one page of HTML.
+
+    Parameters
+    ----------
+    summary : Summary
+        From `read_summary`.
+
+    Returns
+    -------
+    str
+        The whole page, style and scripts within it.
+    """
     data, plan, unit = summary["data"], summary["plan"], summary.unit
     facts = [
         ("patients", f"{data['used']:,}"),
@@ -34,7 +45,18 @@ def as_html(summary: Summary) -> str:
 
 
 def as_html_beside(first: Summary, second: Summary) -> str:
-    """Two runs side by side as one page of HTML."""
+    """Two runs side by side as one page of HTML.
+
+    Parameters
+    ----------
+    first, second : Summary
+        From `read_summary`.
+
+    Returns
+    -------
+    str
+        The whole page, style and scripts within it.
+    """
     names = run_names(first, second)
     facts = [(name, f"{s['data']['name']}, {s['protocol']}") for name, s in zip(names, (first, second), strict=True)]
     title = f"{names[0]} and {names[1]}, side by side"
@@ -42,7 +64,7 @@ def as_html_beside(first: Summary, second: Summary) -> str:
 
 
 def write_report(folder: Any, other: Any = None, out: Any = None) -> Path:
-    """Write the report of a run, or of two side by side; return the file.
+    """Write the report of a run, or of two side by side.
 
     Parameters
     ----------
@@ -53,6 +75,11 @@ def write_report(folder: Any, other: Any = None, out: Any = None) -> Path:
     out : path, optional
         The file, if it ends in ``.html`` or ``.htm``, or a folder, which gets ``report.html``; by default
         ``report.html`` in the run's folder (``report-beside-OTHER.html`` with two).
+
+    Returns
+    -------
+    Path
+        The file.
     """
     first = read_summary(folder)
     if other is None:

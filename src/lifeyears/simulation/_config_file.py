@@ -23,6 +23,11 @@ def read_config(path: str | Path) -> Config:
         ``.yaml``, ``.yml``, ``.json`` or ``.toml``. Keys are those of `Config`; those of `World` stand
         under ``world``, with ``scale`` to shrink it.
 
+    Returns
+    -------
+    Config
+        What the file does not set has its default.
+
     Raises
     ------
     ValueError

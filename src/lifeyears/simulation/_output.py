@@ -14,10 +14,22 @@ from ._result import Simulation
 
 
 def write_run(result: Simulation, out: str | Path) -> list[Path]:
-    """Write summary.json, the tables as CSV and the configuration that was used; return the files.
+    """Write summary.json, the tables as CSV and the configuration that was used.
 
     Nothing in them holds a time of day or a path: two runs with one seed are equal byte for byte. If something goes
     wrong, each file is either the old one or the new one, whole.
+
+    Parameters
+    ----------
+    result : Simulation
+        From `simulate`.
+    out : path
+        The folder, made if it is not there; files of these names are replaced.
+
+    Returns
+    -------
+    list of Path
+        The files, summary.json last.
 
     Examples
     --------

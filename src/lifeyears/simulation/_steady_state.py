@@ -155,6 +155,11 @@ def steady_state(
     config, years, replicates, random_state, n_jobs, progress, dask
         As in `simulate`; without a configuration, 10 years and 8 replicates.
 
+    Returns
+    -------
+    SteadyState
+        Prints as text; `.table`, `.holds`, `.simulation`.
+
     Examples
     --------
     >>> check = steady_state({"world": {"scale": 0.02}}, years=1, replicates=2, n_jobs=1)
