@@ -1,5 +1,7 @@
 """AUC, Brier score and calibration."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -143,3 +145,12 @@ def test_higher_is_longer_everywhere(y, patients):
     scores = -patients["x"].to_numpy()
     assert concordance_index(y, scores) > 0.6
     assert auc_at(y, scores, 5.0) > 0.6
+
+
+def test_beyond_all_follow_up_the_brier_score_says_what_it_is():
+    y = ly.Outcome([1.0, 2.0, 3.0, 4.0], [True, False, True, False])
+    with pytest.warns(UserWarning, match="nobody was followed to 9; the longest follow-up is 4"):
+        ly.metrics.brier_score(y, [0.1, 0.2, 0.3, 0.4], 9.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ly.metrics.brier_score(y, [0.1, 0.2, 0.3, 0.4], 4.0)

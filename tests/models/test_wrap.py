@@ -37,6 +37,7 @@ def models():
         lifelines.CoxPHFitter(penalizer=0.01),
         lifelines.WeibullAFTFitter(),
         lifelines.LogNormalAFTFitter(),
+        lifelines.AalenAdditiveFitter(coef_penalizer=1.0),
         lifelines.KaplanMeierFitter(),
         make_pipeline(StandardScaler(), Cox()),
         make_pipeline(StandardScaler(), linear_model.CoxPHSurvivalAnalysis(alpha=0.1)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,13 @@ def brier_score(y: Any, survival: Any, time: Any, censoring: Any = None) -> Any:
     y = as_outcome(y)
     times = np.atleast_1d(np.asarray(time, dtype=float))
     chances = _survival_at(survival, times, len(y))
+    longest = y.time.max()
+    if times.max() > longest and not y.event[y.time == longest].all():  # what became of them is not known
+        warnings.warn(
+            f"nobody was followed to {times.max():g}; the longest follow-up is {longest:g}. Beyond it the score is of "
+            "those known to have died alone, and looks better than it is",
+            stacklevel=2,
+        )
     G = censoring_curves(y, censoring)
     seen = G.at_own(y.time, left=True)
     scores = []

@@ -192,24 +192,32 @@ class LifelinesAdapter(_CurvesOnly):
         model.fit(table, duration_col="lifeyears_time", event_col="lifeyears_event", **weights)
 
     def curves(self, model: Any, X: Any, times: np.ndarray | None) -> SurvivalCurves:
-        if self._is_cox(model):  # asked for times it would interpolate; on its own grid it steps, as it should
+        if self._steps(model):  # asked for times it would interpolate; on its own grid it steps, as it should
             found = model.predict_survival_function(_frame(X))
-            curves = SurvivalCurves(found.index.to_numpy(float), found.to_numpy().T)
+            survival = found.to_numpy().T
+            if self._is_additive(model):  # hazards that fall below 0 would raise the dead
+                survival = np.minimum.accumulate(np.clip(survival, 0.0, 1.0), axis=1)
+            curves = SurvivalCurves(found.index.to_numpy(float), survival)
             return curves if times is None else SurvivalCurves(times, curves.at(times))
         times = self.grid(model) if times is None else times
         found = model.predict_survival_function(_frame(X), times=np.maximum(times, 1e-12))
         return SurvivalCurves(times, found.to_numpy().T, "linear")
 
     def grid(self, model: Any) -> np.ndarray:
-        if self._is_cox(model):
+        if self._is_additive(model):
+            return model.cumulative_hazards_.index.to_numpy(float)
+        if self._steps(model):
             return model.baseline_survival_.index.to_numpy(float)
         return float(np.max(model.durations)) * np.linspace(0, 1, MOST_GRID_POINTS) ** 2
 
     def is_fitted(self, model: Any) -> bool:
-        return hasattr(model, "params_")
+        return hasattr(model, "params_") or self._is_additive(model)
 
-    def _is_cox(self, model: Any) -> bool:
-        return hasattr(model, "baseline_survival_")
+    def _steps(self, model: Any) -> bool:
+        return hasattr(model, "baseline_survival_") or self._is_additive(model)
+
+    def _is_additive(self, model: Any) -> bool:
+        return hasattr(model, "cumulative_hazards_")
 
 
 class LifelinesUnivariateAdapter(_CurvesOnly):
