@@ -32,7 +32,7 @@ def one_misplaced_patient() -> None:
     axes.set(
         xlabel="place on the predicted list",
         ylabel="true worth of the transplant",
-        title=f"C-index {index:.2f}, NDCG@1 {gain:.2f}: a nearly perfect model picks the wrong patient",
+        title=f"C-index {index:.2f}, NDCG@1 {gain:.2f}: nearly perfect, and the wrong patient",
     )
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, loc="upper right")

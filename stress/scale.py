@@ -200,18 +200,22 @@ def draw(found: dict, path: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
+    figure, axes = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
     for work, by_rows in found.items():
         done = {int(n): row for n, row in by_rows.items() if "failed" not in row}
         for ax, what, divisor in zip(axes, ("cpu s", "peak MiB"), (1, 1024), strict=True):
             ax.plot(list(done), [row[what] / divisor for row in done.values()], "o-", label=work, linewidth=1.5)
+    for line in axes[1].lines:
+        line.set_label(None)  # one legend for both
     for ax, label in zip(axes, ("processor time, s", "peak memory, GiB"), strict=True):
         ax.set(xscale="log", yscale="log", xlabel="patients", ylabel=label)
         ax.grid(alpha=0.3)
         ax.spines[["top", "right"]].set_visible(False)
     low = min(ROWS)
     axes[0].plot([low, max(ROWS)], [1, max(ROWS) / low], "k:", linewidth=1, label="proportional to n")
-    axes[0].legend(fontsize=8, frameon=False)
+    axes[1].yaxis.set_major_formatter("{x:g}")
+    axes[1].yaxis.set_minor_formatter("{x:.1g}")
+    figure.legend(loc="outside right center", fontsize=9, frameon=False)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=120, metadata={"Software": None})
 
