@@ -72,24 +72,21 @@ def reading_of(run: Run) -> str:
     unit = run.dataset.unit
     what = {"truth": "the true lifetimes", "expected": "the true expected life", "DR": "doubly robust estimates"}
     text = (
-        f"Most {unit} per allocation: {best}, {models.loc[best, 'years']:.2f} "
-        f"({models.loc[best, 'low']:.2f} to {models.loc[best, 'high']:.2f}), by {what[run.judge]}, "
+        f"Most {unit} per allocation: {best}, {_spoken(*models.loc[best, ['years', 'low', 'high']])}, "
+        f"by {what[run.judge]}, "
         f"{chosen(min(run.plan.k, run.waitlist))} of a waitlist of {run.waitlist}. "
     )
     if by_index == best:
         text += "C-index would have chosen the same. "
     else:
         cost, low, high, _ = run.gain(best, by_index)
-        text += (
-            f"C-index would have chosen {by_index}, which costs {cost:.2f} ({low:.2f} to {high:.2f}) {unit} per "
-            "allocation. "
-        )
+        text += f"C-index would have chosen {by_index}, which costs {_spoken(cost, low, high)} {unit} per allocation. "
     others = [arm for arm in models.index if arm != best]
     if others:
         second = models.loc[others, "years"].idxmax()
         gain, low, high, _ = run.gain(best, second)
         alike = answer(run)["alike"]
-        text += f"Over the next best, {second}, it gains {gain:.2f} ({low:.2f} to {high:.2f}). " + (
+        text += f"Over the next best, {second}, it gains {_spoken(gain, low, high)}. " + (
             f"Corrected for {len(others)} comparisons, it cannot be told from {len(alike)} of the other {len(others)}: "
             f"{', '.join(alike)}."
             if alike
@@ -102,6 +99,12 @@ def reading_of(run: Run) -> str:
             "intervals cover less often than they say."
         )
     return text
+
+
+def _spoken(value: float, low: float, high: float) -> str:
+    """A value with its interval; no zero is negative."""
+    value, low, high = (round(float(number), 2) + 0.0 for number in (value, low, high))
+    return f"{value:.2f} ({low:.2f} to {high:.2f})"
 
 
 def chosen(k: int) -> str:
