@@ -235,10 +235,11 @@ def warnings_of(run: Run, found: dict[str, PositivityReport]) -> list[dict[str, 
             "like them was seen for so long. "
         )
         least = min(report.share_out_of_reach for report in found.values())
-        if least <= worst.share_out_of_reach / 10:
+        if by == "Cox" and least <= worst.share_out_of_reach / 10:
             text += (
-                f"That is by the {by} model of censoring, and {least:.0%} by the other: with many columns and few "
-                "censored rows it may see a pattern that is not there. "
+                f"That is by a Cox model of censoring; by Kaplan–Meier, which sees no columns, it is {least:.0%}. If a "
+                "column tells when people entered, Cox is right; with many columns and few censored rows it may see what "
+                "is not there. "
             )
         frontier = worst.frontier
         if frontier is not None and len(frontier):
