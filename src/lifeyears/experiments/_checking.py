@@ -238,8 +238,8 @@ def warnings_of(run: Run, found: dict[str, PositivityReport]) -> list[dict[str, 
         if by == "Cox" and least <= worst.share_out_of_reach / 10:
             text += (
                 f"That is by a Cox model of censoring; by Kaplan–Meier, which sees no columns, it is {least:.0%}. If a "
-                "column tells when people entered, Cox is right; with many columns and few censored rows it may see what "
-                "is not there. "
+                "column tells when people entered, Cox is right; with many columns and few censored rows it may see "
+                "what is not there. "
             )
         frontier = worst.frontier
         if frontier is not None and len(frontier):
