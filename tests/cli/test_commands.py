@@ -356,3 +356,39 @@ def test_registry_beside_the_paper(capsys):
 def test_the_installed_command_runs():
     done = subprocess.run([sys.executable, "-m", "lifeyears", "version"], capture_output=True, text=True, check=True)
     assert "numpy" in done.stdout
+
+
+@pytest.mark.parametrize("command", [("compare",), ("reproduce", "full", "--data"), ("fit", "--out", "model")])
+def test_a_table_without_features_is_refused_before_anything_runs(capsys, dated, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    columns = (*dated[1:6], "--drop", "age,sex,blood_group,listed,hospital")
+    for dry in ((), ("--dry-run",)):
+        code, _, err = out_of(capsys, *command, *columns, *dry)
+        assert code == 2
+        assert "no feature is left in dated" in err
+        assert "naming fewer in --drop" in err
+    assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "remedy"),
+    [
+        (("compare", "--models", "KM,AFT"), "--models KM (in Python"),
+        (("reproduce", "full", "--data"), "--models KM,Cox,DeepSurv,DeepHit"),
+        (("reproduce", "artificial", "--data"), "--models KM,Cox,DeepSurv,DeepHit"),
+        (("fit", "--base", "AFT", "--out", "model"), "--base Cox"),
+    ],
+)
+def test_events_at_time_zero_refuse_the_weibull_model_if_it_is_asked_for(
+    capsys, dated, tmp_path, monkeypatch, command, remedy
+):
+    monkeypatch.chdir(tmp_path)
+    table = pd.read_csv(dated[1])
+    table.loc[table.index[table["died"]][:3], "survived"] = 0
+    table.to_csv(tmp_path / "zero.csv", index=False)
+    for dry in ((), ("--dry-run",)):
+        code, _, err = out_of(capsys, *command, str(tmp_path / "zero.csv"), *dated[2:6], *dry)
+        assert code == 2
+        assert f"3 of {table['died'].sum()} events are there" in err
+        assert "add half a day" in err
+        assert remedy in err

@@ -210,9 +210,7 @@ def test_change_of_shares_adds_up_to_nothing(data):
 
 def test_who_is_censored_beyond_a_curve_is_worth_the_time_lived_and_counted():
     data = ly.data.simulate_registry(n=240, random_state=3)
-    X = ly.data.TablePreprocessor().fit_transform(
-        data.X
-    )  # wide: Cox says of some that they are dead
+    X = ly.data.TablePreprocessor().fit_transform(data.X)  # wide: Cox says of some that they are dead
     found, counts = relevances(ly.experiments.Plan("full", models=("KM", "Cox"), tau=20.0), X, data.y, 0)
     lived = np.minimum(data.y.time, 20.0)
     for model in ("KM", "Cox"):
