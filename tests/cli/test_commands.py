@@ -242,6 +242,12 @@ def test_a_leak_is_told_with_the_answer(capsys, dated, tmp_path):
     assert "Warning: The table may tell the outcome. column days_in_study may leak" in told
 
 
+def test_reproduce_tells_what_was_read(capsys, dated):
+    code, out, err = out_of(capsys, "reproduce", "full", "--data", *dated[1:], "--default-over", "none", "--dry-run")
+    assert code == 0, err
+    assert out.startswith("500 rows read, 500 kept\n  column listed left out: it holds dates")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_a_run_that_is_terminated_leaves_no_worker_behind(tmp_path):
     command = [

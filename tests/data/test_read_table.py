@@ -101,6 +101,32 @@ def test_the_users_event_values_decide(coded, means_event):
 
 
 @pytest.mark.parametrize(
+    ("coded", "means_event", "told"),
+    [
+        ([0, 1, 2, 2], 1, "2 rows of other codes in 'event' count as censored: 2 (2 rows)"),
+        (
+            ["alive", "died", "re-tx", "lost"],
+            "died",
+            "2 rows of other codes in 'event' count as censored: 're-tx' (1 row)",
+        ),
+        ([1, 2, 3, 3], 3, "2 rows of other codes in 'event' count as censored: 1 (1 row), 2 (1 row)"),
+        ([0, 1, 2, 2], [1, 2], None),
+        ([1, 2, 1, 2], 2, None),
+        (["no", "died", "alive", "died"], "died", None),
+    ],
+    ids=str,
+)
+def test_codes_of_other_events_are_told_of(coded, means_event, told):
+    table = pd.DataFrame({"time": [1.0, 2, 3, 4], "event": coded, "age": [40, 50, 60, 70]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = read_table(table, "time", "event", event_values=means_event).report.warnings
+    assert [told in warning and "competing events are not modelled" in warning for warning in found] == [True] * bool(
+        told
+    )
+
+
+@pytest.mark.parametrize(
     ("name", "coded", "shown"),
     [
         ("alive", ["no", "yes", "no"], "'no'"),

@@ -70,6 +70,8 @@ def command(
         raise ValueError(f"the protocol is artificial, full or all; got {protocol!r}")
     jobs = all_cores(jobs)
     found = named_data(data, horizon, rows, seed, **own)
+    if found.report is not None:
+        print(found.report)
     tau = horizon if horizon is not None else 20.0 if data == "registry" else found.horizon
     bases = MODELS if models is None else named(models, MODELS, "--models")
     options = {

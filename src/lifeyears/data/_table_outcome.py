@@ -70,7 +70,7 @@ def read_outcome(source: SourceTable, columns: OutcomeColumns) -> ReadOutcome:
     else:
         time, unit = _numeric_time(source, str(columns.time), columns.unit, columns.decimal)
     event = _event(source, columns.event, columns.event_values)
-    warnings = []
+    warnings = [] if columns.event_values is None else _other_codes(source.frame[columns.event], event)
     what = repr(columns.time) if columns.time else f"from {columns.entry!r} to {columns.exit!r}"
     if (time == 0).any():
         warnings.append(
@@ -185,6 +185,20 @@ def _event(source: SourceTable, name: str, event_values: Any) -> np.ndarray:
     return event
 
 
+def _other_codes(column: pd.Series, event: np.ndarray) -> list[str]:
+    """Say which codes, left out of those that mean an event, count as censored though they do not say so."""
+    if len({_key(value) for value in column.unique()}) <= 2:
+        return []
+    others = column[~event & ~column.map(_key).isin(CENSORED_WORDS).to_numpy(dtype=bool)]
+    if not len(others):
+        return []
+    return [
+        f"{_rows(len(others))} of other codes in {str(column.name)!r} count as censored: {_found(others)}. If they are "
+        "events of another kind, they compete with those asked for, and competing events are not modelled "
+        "(docs/faq.md)"
+    ]
+
+
 def _meaning(source: SourceTable, column: pd.Series, keys: list[str], event_values: Any) -> dict[str, bool]:
     """Value → whether it means an event; by the user's word, else if it is plain."""
     name = str(column.name)
@@ -234,7 +248,11 @@ def _says_no_event(name: str) -> bool:
 
 def _found(column: pd.Series) -> str:
     counts = column.value_counts()
-    return listed((f"{_shown(value)} ({count:,} rows)" for value, count in counts[counts > 0].items()), most=6)
+    return listed((f"{_shown(value)} ({_rows(count)})" for value, count in counts[counts > 0].items()), most=6)
+
+
+def _rows(many: int) -> str:
+    return f"{many:,} row{'' if many == 1 else 's'}"
 
 
 def _shown(value: Any) -> str:

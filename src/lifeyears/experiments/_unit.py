@@ -188,8 +188,8 @@ def _refuse_time_zero(y: Outcome, plan: Plan) -> None:
         others = ",".join(model for model in plan.models if model != "AFT") or "KM,Cox"
         raise ValueError(
             f"AFT works with the logarithm of time and cannot take events at time 0: {at_once:,} of {y.n_events:,} "
-            f"events {'is' if at_once == 1 else 'are'} there. If they came on the first day, add half a day (half a unit of "
-            f"time) to these times; or leave AFT out: --models {others} (in Python, models=)"
+            f"events {'is' if at_once == 1 else 'are'} there. If they came on the first day, add half a day (half a "
+            f"unit of time) to these times; or leave AFT out: --models {others} (in Python, models=)"
         )
 
 
