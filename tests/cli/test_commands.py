@@ -201,6 +201,29 @@ def test_compare_learns_from_the_past_or_from_other_centres(capsys, dated, tmp_p
     assert "--split temporal" in (tmp_path / "temporal" / "report.html").read_text()
 
 
+def test_a_column_of_centres_found_by_its_name_is_told_and_no_feature(capsys, dated, tmp_path):
+    pd.read_csv(dated[1]).rename(columns={"hospital": "CTR_CODE"}).to_csv(tmp_path / "my.csv", index=False)
+    wanted = (
+        "compare",
+        str(tmp_path / "my.csv"),
+        *dated[2:],
+        "--split",
+        "centre",
+        "--subgroups",
+        "CTR_CODE",
+        "--jobs",
+        "1",
+    )
+    code, found, err = out_of(capsys, *wanted, "--out", str(tmp_path / "found"))
+    assert code == 0, err
+    assert found.startswith("Split by centre: by column 'CTR_CODE', which is no feature then; --centre names another.")
+    code, named, err = out_of(capsys, *wanted, "--centre", "CTR_CODE", "--out", str(tmp_path / "named"))
+    assert code == 0, err
+    assert named.replace("named", "found") in found.replace("named", "found")
+    for name in ("manifest.json", "summary.json"):
+        assert (tmp_path / "found" / name).read_bytes() == (tmp_path / "named" / name).read_bytes()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -368,6 +368,13 @@ def test_parquet_files_are_read(tmp_path):
     check_is_table(read_table(tmp_path / "heart.parquet", "years", "died"))
 
 
+@pytest.mark.parametrize("name", ["heart.feather", "heart.arrow", "heart.dat"])
+def test_feather_files_are_read(tmp_path, name):
+    pytest.importorskip("pyarrow")
+    TABLE.to_feather(tmp_path / name)
+    check_is_table(read_table(tmp_path / name, "years", "died"))
+
+
 def test_excel_files_are_read(tmp_path):
     pytest.importorskip("openpyxl")
     TABLE.assign(tx=pd.to_datetime(["2001-01-01", "2002-01-01"] * 2)).to_excel(tmp_path / "heart.xlsx", index=False)
@@ -434,7 +441,9 @@ def test_a_sas_data_file_cut_short(tmp_path):
         read_table(tmp_path / "heart.sas7bdat", "AGE", "WL_ORG")
 
 
-@pytest.mark.parametrize(("package", "name"), [("pyarrow", "heart.parquet"), ("openpyxl", "heart.xlsx")])
+@pytest.mark.parametrize(
+    ("package", "name"), [("pyarrow", "heart.parquet"), ("pyarrow", "heart.feather"), ("openpyxl", "heart.xlsx")]
+)
 def test_a_missing_package_is_named_with_the_command_that_installs_it(tmp_path, monkeypatch, package, name):
     monkeypatch.setitem(sys.modules, package, None)
     (tmp_path / name).write_bytes(b"anything")

@@ -69,7 +69,7 @@ def test_no_such_file(write, tmp_path):
 def test_a_folder(write, tmp_path):
     write(CSV)
     message = refusal(tmp_path, error=IsADirectoryError)
-    assert "is a folder; read_table reads one file. It holds heart.csv: name one of them" in message
+    assert "is a folder; one file was expected. It holds heart.csv: name one of them" in message
 
 
 def test_no_permission(write, monkeypatch):
@@ -115,6 +115,7 @@ def test_binary(write, name):
     ("name", "kind"),
     [
         ("a.parquet", "Parquet"),
+        ("a.feather", "a Feather file"),
         ("a.xlsx", "an Excel file"),
         ("a.dta", "a Stata file"),
         ("a.xpt", "a SAS file"),
@@ -122,8 +123,8 @@ def test_binary(write, name):
     + [("a.sas7bdat", "a SAS file")],
 )
 def test_a_file_of_another_kind_under_this_name(write, name, kind):
-    if name.endswith((".parquet", ".xlsx")):
-        pytest.importorskip({"a.parquet": "pyarrow", "a.xlsx": "openpyxl"}[name])
+    if name.endswith((".parquet", ".feather", ".xlsx")):
+        pytest.importorskip("openpyxl" if name.endswith(".xlsx") else "pyarrow")
     assert f"{name} cannot be read as {kind}: it is damaged" in refusal(write(CSV, name))
 
 
@@ -195,6 +196,25 @@ def test_a_text_table_that_begins_like_a_file_of_another_kind(write, first):
     data = read_table(write(f"{first},time,event\n1,1.5,1\n2,2.5,0\n1,3.5,1\n"), "time", "event")
     assert data.y.time.tolist() == [1.5, 2.5, 3.5]
     assert data.X[first].tolist() == [1, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("heart.csv", '[{"time": 1, "event": 1}, {"time": 2, "event": 0}]'),
+        ("heart.csv", b'\xef\xbb\xbf \n{"time": [1, 2], "event": [1, 0]}'),
+        ("heart.csv", "[[1, 1], [2, 0]]"),
+        ("heart.json", "time,event"),
+        ("heart.jsonl", '{"time": 1, "event": 1}\n{"time": 2, "event": 0}\n'),
+    ],
+)
+def test_json_is_no_table(write, name, content):
+    assert f"{name} is a JSON file: a table with one row a subject was expected" in refusal(write(content, name))
+
+
+def test_names_in_brackets_are_no_json(write):
+    table = CSV.replace("time,event,age", "[time],{event},[age]")
+    assert len(read_table(write(table), "[time]", "{event}")) == 4
 
 
 def test_a_parquet_or_bzip2_file_under_another_name(write, tmp_path):
@@ -402,7 +422,7 @@ def test_zero_times_are_kept_and_said(write):
 def test_event_with_three_values(write):
     message = refusal(write("time,event,age\n1,1,40\n2,0,50\n3,2,60\n4,1,50\n"))
     assert "the event column 'event' has 3 values, 1 (2 rows), " in message
-    assert "0 (1 rows)" in message
+    assert "0 (1 row)" in message
     assert "not clear which of them mean an event. Say which mean an event with event_values=" in message
 
 

@@ -48,6 +48,26 @@ def named_data(
     return found if horizon is None else replace(found, horizon=horizon)
 
 
+def data_to_split(
+    split: str | None, data: str, horizon: float | None, rows: int | None, seed: int, own: dict[str, Any]
+) -> tuple[Dataset, dict[str, Any]]:
+    """Load what was asked for, and tell with what options.
+
+    For a split by centre, a table's column of centres is found by its name if it is not named, and then is no feature.
+    """
+    found = named_data(data, horizon, rows, seed, **own)
+    if split != "centre" or own.get("centre") or not Path(data).is_file():
+        return found, own
+    from ..experiments._columns import column_of
+
+    centre = column_of(found, "centre")
+    if centre is None:
+        return found, own
+    own = own | {"centre": str(centre.name)}
+    print(f"Split by centre: by column {own['centre']!r}, which is no feature then; --centre names another.")
+    return named_data(data, horizon, rows, seed, **own), own
+
+
 def _own_table(path: Path, **given: Any) -> Dataset:
     """A file, with its column of centres, if there is one, under the name that splits by centre look for."""
     import warnings

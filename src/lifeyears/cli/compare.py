@@ -63,7 +63,7 @@ def command(
     """
     own = table.of_table(locals())
     from ..experiments._plan import MODELS
-    from ._data import named_data, names_in
+    from ._data import data_to_split, names_in
     from ._runs import all_cores, command_line, named, plan_only, run_and_show
 
     given: dict[str, Any] = {
@@ -84,7 +84,7 @@ def command(
     jobs = all_cores(asked["jobs"])
     seed = _or(asked["seed"], 0)
     own = {name: asked[name] for name in own}
-    found = named_data(data, asked["horizon"], asked["rows"], seed, **own)
+    found, own = data_to_split(asked["split"], data, asked["horizon"], asked["rows"], seed, own)
     if found.report is not None:
         print(found.report)
     folds = _or(asked["folds"], 5)
@@ -102,7 +102,7 @@ def command(
         "waitlist": _or(asked["waitlist"], max(2, min(256, len(found) // folds // 8))),
         "k": _or(asked["k"], 1),
         "split": _or(asked["split"], "random"),
-        "subgroups": tuple(names_in(asked["subgroups"])),
+        "subgroups": tuple("centre" if name == own["centre"] else name for name in names_in(asked["subgroups"])),
         "seed": seed,
     }
     if dry_run:

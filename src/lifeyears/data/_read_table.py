@@ -47,8 +47,8 @@ def read_table(
     Parameters
     ----------
     path_or_frame : path, or pandas or polars DataFrame
-        A file: CSV or other delimited text, Parquet (needs pyarrow), Excel (needs openpyxl), SAS (.sas7bdat,
-        .xpt) or Stata (.dta), also inside .gz, .bz2, .xz or .zip. Or a frame.
+        A file: CSV or other delimited text, Parquet or Feather (need pyarrow), Excel (needs openpyxl), SAS
+        (.sas7bdat, .xpt) or Stata (.dta), also inside .gz, .bz2, .xz or .zip. Or a frame.
     time : str, optional
         Column with the observed time, in numbers (in the user's unit: it is not converted) or durations.
     event : str

@@ -77,7 +77,7 @@ def _refuse_binary(data: bytes, label: str) -> None:
         first = int(np.argmax(control))
         raise ValueError(
             f"{label} is a binary file, not a text table: byte {first + 1:,} is 0x{sample[first]:02x}, which "
-            "text does not have. read_table reads CSV and other delimited text, Parquet, Excel, SAS and "
+            "text does not have. Tables are read from CSV and other delimited text, Parquet, Feather, Excel, SAS and "
             "Stata files: export the table as one of these"
         )
 
