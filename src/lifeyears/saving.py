@@ -33,6 +33,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
+from ._files import write_to_disk
 from ._version import __version__
 from .allocation import DonorTypeRanker, LifeYearsGained
 from .allocation._gained import Life
@@ -137,10 +138,7 @@ def save(model: Any, path: Any, overwrite: bool = False, also: Mapping[str, str]
     beside = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
     try:
         for name, data in files.items():
-            with open(beside / name, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
+            write_to_disk(beside / name, data)
         os.chmod(beside, 0o755)
         if path.exists():
             old = path.with_name(f".{path.name}.old-{os.getpid()}")

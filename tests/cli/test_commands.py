@@ -1,3 +1,5 @@
+import errno
+import os
 import signal
 import subprocess
 import sys
@@ -421,3 +423,23 @@ def test_events_at_time_zero_refuse_the_weibull_model_if_it_is_asked_for(
         assert f"3 of {table['died'].sum()} events are there" in err
         assert "add half a day" in err
         assert remedy in err
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [(errno.ENOSPC, "the disk is full. Make room there"), (errno.EROFS, "the disk is read-only. Make it writable")],
+)
+def test_a_disk_that_takes_no_more_is_told_with_the_folder(capsys, tmp_path, monkeypatch, code, words):
+    def fsync(descriptor):
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr("os.fsync", fsync)
+    small = ("--rows", "400", "--jobs", "1", "--out", str(tmp_path / "run"))
+    failed, _, err = out_of(capsys, "demo", *small)
+    assert failed == 1
+    assert f"nothing more can be written to {tmp_path / 'run'}: {words}, or choose another folder with --out" in err
+    assert "finished units are kept, and the same command goes on from them" in err
+    failed, _, err = out_of(capsys, "fit", "registry", "--preset", "none", *small[:-1], str(tmp_path / "model"))
+    assert failed == 1
+    assert f"nothing more can be written to {tmp_path}: {words}" in err
+    assert "goes on" not in err

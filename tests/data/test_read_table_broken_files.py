@@ -428,13 +428,13 @@ def test_event_with_three_values(write):
 
 def test_event_coded_1_and_2():
     message = refusal(patients(n=3, event=[1, 2, 2]))
-    assert "2 (2 rows), 1 (1 rows)" in message
+    assert "2 (2 rows), 1 (1 row)" in message
     assert "as in R, that is event_values=2" in message
 
 
 def test_event_with_words_that_are_not_clear():
     message = refusal(patients(n=3, event=["graft", "loss", "loss"]))
-    assert "'loss' (2 rows), 'graft' (1 rows)" in message
+    assert "'loss' (2 rows), 'graft' (1 row)" in message
 
 
 def test_event_that_is_some_other_column():
