@@ -215,6 +215,8 @@ def _checked_files(path: Path) -> dict[str, bytes]:
     try:
         lines = (path / "SHA256SUMS").read_bytes().decode("ascii").splitlines()
     except FileNotFoundError:
+        if (path / "manifest.json").exists():
+            raise ModelFileError(f"{path} is a run, not a model: `lifeyears fit` makes a model") from None
         raise ModelFileError(f"{path} holds no model that lifeyears.save wrote: SHA256SUMS is missing") from None
     except UnicodeDecodeError:
         raise ModelFileError(f"{path}/SHA256SUMS was changed: it is not plain text") from None

@@ -135,7 +135,7 @@ def test_compare_a_file_of_ones_own(capsys, tmp_path):
     assert "not 256" in out
     code, _, err = out_of(capsys, *run, "--time", "years", "--event", "died", "--seed", "3")
     assert code == 2
-    assert "plan.seed was 0, is 3" in err
+    assert "--seed was 0, is 3. Choose another folder with --out" in err
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_the_command_line_goes_before_the_file(capsys, tmp_path):
     assert code == 0
     assert "300 subjects" in out
     assert "horizon 5 years" in out
-    assert "4 units (2 iterations of 2 folds), 5 arms, 1 jobs" in out
+    assert "4 units (2 iterations of 2 folds), 5 arms, 1 job" in out
 
 
 @pytest.fixture
@@ -235,6 +235,10 @@ def test_a_column_of_centres_found_by_its_name_is_told_and_no_feature(capsys, da
         (("--split", "sideways"), "split must be one of random, temporal, centre"),
         (("--subgroups", "shoe"), "subgroups are asked for by shoe; the columns are age, sex"),
         (("--entry", "lsited"), "listed"),
+        (("--centre", "nope"), "has no column 'nope', which --centre names"),
+        (("--event-values", "foo"), "--event-values has 'foo', which is not in the event column"),
+        (("--decimal", ";"), "--decimal must be '.' or ','"),
+        (("--split", "centre", "--centre", "hospital", "--folds", "10"), "there are 9: use --folds 9\n"),
     ],
 )
 def test_a_dry_run_refuses_what_the_run_would(capsys, dated, options, message):
@@ -340,7 +344,7 @@ def test_events_at_time_zero_leave_the_weibull_model_out(capsys, tmp_path):
     code, out, _ = out_of(capsys, *wanted)
     assert code == 0
     assert "zero" in out
-    assert "AFT is left out: 1 events" in out
+    assert "AFT is left out: 1 event is at time 0" in out
     assert "9 arms" in out
 
 
@@ -404,7 +408,7 @@ def test_a_table_without_features_is_refused_before_anything_runs(capsys, dated,
 @pytest.mark.parametrize(
     ("command", "remedy"),
     [
-        (("compare", "--models", "KM,AFT"), "--models KM (in Python"),
+        (("compare", "--models", "KM,AFT"), "leave AFT out: --models KM\n"),
         (("reproduce", "full", "--data"), "--models KM,Cox,DeepSurv,DeepHit"),
         (("reproduce", "artificial", "--data"), "--models KM,Cox,DeepSurv,DeepHit"),
         (("fit", "--base", "AFT", "--out", "model"), "--base Cox"),
@@ -443,3 +447,18 @@ def test_a_disk_that_takes_no_more_is_told_with_the_folder(capsys, tmp_path, mon
     assert failed == 1
     assert f"nothing more can be written to {tmp_path}: {words}" in err
     assert "goes on" not in err
+
+
+def test_a_folder_with_another_run_is_told_in_options(capsys, dated, tmp_path):
+    wanted = (*dated, "--jobs", "1", "--out", str(tmp_path / "run"))
+    assert out_of(capsys, *wanted)[0] == 0
+    changed = ("--models", "KM,Cox", "--waitlist", "7", "--horizon", "900", "--drop", "age")
+    code, _, err = out_of(capsys, *wanted, *changed)
+    assert code == 2
+    for words in ("--models was KM, is KM,Cox", "--waitlist was 31, is 7", "is 900.0; ", "; the data differ. "):
+        assert words in err
+    assert "sha256" not in err
+    assert "plan." not in err
+    code, _, err = out_of(capsys, "rank", str(tmp_path / "run"), dated[1], "--out", str(tmp_path / "match"))
+    assert code == 2
+    assert "is a run, not a model: `lifeyears fit` makes a model" in err

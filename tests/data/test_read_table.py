@@ -684,20 +684,20 @@ def test_all_that_is_noticed_comes_in_one_warning_and_in_the_report():
         ),
         (
             {"time": "years", "event": "died", "event_values": 7},
-            r"event_values has 7, which is not in.*0 \(2 rows\)",
+            r"event_values= has 7, which is not in.*0 \(2 rows\)",
         ),
         (
             {"time": "years", "event": "died", "event_values": []},
-            r"event_values is empty and names no value of the event column 'died' of the table: it holds 1 \(2 rows\), "
-            r"0 \(2 rows\)\. Give the value, or the list of values",
+            r"event_values= is empty and names no value of the event column 'died' of the table: it holds 1 "
+            r"\(2 rows\), 0 \(2 rows\)\. Give the value, or the list of values",
         ),
-        ({"time": "years", "event": "died", "decimal": ";"}, "decimal must be '.' or ','; got ';'"),
+        ({"time": "years", "event": "died", "decimal": ";"}, "decimal= must be '.' or ','; got ';'"),
         (
             {"time": "years", "event": "died", "horizon": -1},
-            "horizon must be a positive, finite time; got -1",
+            "horizon= must be a positive, finite time; got -1",
         ),
-        ({"time": "years", "event": "died", "horizon": "a"}, "horizon must be a positive, finite time; got 'a'"),
-        ({"time": "years", "event": "died", "horizon": [5]}, r"horizon must be a positive, finite time; got \[5\]"),
+        ({"time": "years", "event": "died", "horizon": "a"}, "horizon= must be a positive, finite time; got 'a'"),
+        ({"time": "years", "event": "died", "horizon": [5]}, r"horizon= must be a positive, finite time; got \[5\]"),
         (
             {"event": "died", "entry": "age", "exit": "sex", "unit": "fortnights"},
             "hours, days, weeks, months, years",

@@ -135,7 +135,7 @@ def test_a_web_page_in_place_of_the_file(write):
 def test_wrong_encoding_by_the_users_word(write):
     path = write("time,event,sex\n1,1,weiß\n2,0,grün\n".encode("cp1252"))
     message = refusal(path, encoding="utf-8")
-    assert "heart.csv is not utf-8: byte 0xdf in line 2 does not fit. Leave encoding out" in message
+    assert "heart.csv is not utf-8: byte 0xdf in line 2 does not fit. Leave encoding= out" in message
     assert "no encoding called 'klingon'" in refusal(path, encoding="klingon")
 
 
@@ -164,7 +164,7 @@ def test_utf16_with_byte_order_mark_is_read(write, order):
 
 def test_utf16_read_as_something_else_or_cut_short(write):
     content = CSV.encode("utf-16")
-    assert "It looks like utf-16: leave encoding out" in refusal(write(content), encoding="utf-8")
+    assert "It looks like utf-16: leave encoding= out" in refusal(write(content), encoding="utf-8")
     no_mark = refusal(write(CSV.encode("utf-16-le")), encoding="utf-8")
     assert "full of NUL characters, so it is not utf-8. It looks like utf-16-le" in no_mark
     assert "begins as utf-16 and then breaks off" in refusal(write(content[:-1]))
@@ -246,7 +246,7 @@ def test_no_delimiter_or_a_wrong_one(write):
     assert "seems to have one column" in refusal(write("time\n1\n2\n"))
     message = refusal(write(CSV), delimiter="|")
     assert "divided at '|', has one column" in message
-    assert "leave delimiter out" in message
+    assert "leave delimiter= out" in message
     assert "must be one character" in refusal(write(CSV), delimiter="||")
 
 
@@ -414,6 +414,21 @@ def test_zero_times_are_kept_and_said(write):
     data, message = noticed(write("time,event,age\n1,1,40\n0,0,50\n3,1,60\n"))
     assert "the time 'time' is zero in line 3: kept" in message
     assert data.y.time.tolist() == [1, 0, 3]
+
+
+@pytest.mark.parametrize(
+    ("events", "told"),
+    [
+        ((1, 1), "If these events came on the first day, half a day would be truer"),
+        ((1, 0), "If the 1 event among them came on the first day"),
+        ((0, 0), "A row censored at zero says nothing of how long anybody lives"),
+    ],
+)
+def test_zero_times_of_events_and_of_censored_rows_are_told_apart(write, events, told):
+    rows = "".join(f"0,{event},40\n" for event in events)
+    _, message = noticed(write(f"time,event,age\n{rows}3,1,50\n4,0,60\n"))
+    assert f"the time 'time' is zero in lines 2, 3: kept. {told}" in message
+    assert ("first day" in message) == any(events)
 
 
 # ---------------------------------------------------------------- events
@@ -704,6 +719,14 @@ def test_concordance_of_the_leak_check_equals_a_count_of_all_pairs():
                 pairs += 1
                 score += 1.0 if values[i] < values[j] else 0.5 if values[i] == values[j] else 0.0
     assert _concordance(values, _comparable_pairs(Outcome(time, event))) == pytest.approx(score / pairs)
+
+
+def test_the_most_categories_told_are_fewer_than_there_are():
+    code = [f"C{row % 56}" for row in range(60)]
+    assert (
+        read_table(patients(code=code), "time", "event").report.dropped_columns["code"]
+        == "it has 56 categories in 60 rows: too many to learn from. Group them into fewer (at most 30)"
+    )
 
 
 def test_a_million_categories():

@@ -13,6 +13,7 @@ from typing import Any
 import typer
 
 from . import compare, datasets, demo, describe, fit, rank, report, reproduce, serve, simulate, status, version
+from ._data import in_options
 
 # What a wrong request raises; anything else (a full disk, a singular matrix, a bug) is the work that failed.
 REQUEST_ERRORS = (ValueError, FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError, ImportError)
@@ -86,7 +87,7 @@ def _words(error: BaseException) -> str:
     """What an error says; of the system's own, without their numbers."""
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"{error.filename}: {error.strerror.lower()}"
-    return str(error)
+    return in_options(str(error))
 
 
 def _no_room(error: OSError, arguments: list[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ._options import TABLE
+from ._options import RUN, TABLE
 
 if TYPE_CHECKING:
     from ..data import Dataset
@@ -86,7 +86,7 @@ def _own_table(path: Path, **given: Any) -> Dataset:
             warnings.simplefilter("ignore")  # the report, which is printed, says the same
             found = read_table(path, subgroups=centre or (), **given)
     except ValueError as error:
-        raise ValueError(in_options(str(error))) from None
+        raise ValueError(str(error).replace("subgroups=", "centre=")) from None
     if found.report is not None:
         told = tuple(map(in_options, found.report.warnings))
         left_out = {name: in_options(why) for name, why in found.report.dropped_columns.items()}
@@ -95,16 +95,20 @@ def _own_table(path: Path, **given: Any) -> Dataset:
 
 
 def in_options(text: str) -> str:
-    """Words for Python in those of the command line.
+    """Words for Python in those of the command line; what is said to Python alone, in brackets, is left out.
 
     Examples
     --------
     >>> in_options("Say which with event_values=: one value, as event_values=2. Or leave it out with drop=['a b']")
     "Say which with --event-values: one value, as --event-values 2. Or leave it out with --drop 'a b'"
+    >>> in_options("tau= was 5, is 8: use --horizon 5 (in Python, run(…, tau=5))")
+    '--horizon was 5, is 8: use --horizon 5'
     """
     import re
 
-    names = "|".join(TABLE)
+    text = re.sub(r" \(in Python,(?:[^()]|\([^()]*\))*\)", "", text)
+    text = re.sub(r"\btau=", "horizon=", text)
+    names = "|".join((*TABLE, *RUN))
     text = re.sub(rf"\b({names})=\[('[^']*')\]", r"\1=\2", text)
     return re.sub(
         rf"\b({names})=(?=(\w|'|\"|\[)?)",

@@ -91,7 +91,8 @@ def command(
     bases = MODELS if asked["models"] is None else named(asked["models"], MODELS, "--models")
     at_once = int((found.y.event & (found.y.time == 0)).sum())
     if at_once and asked["models"] is None:
-        print(f"AFT is left out: {at_once} events are at time 0, and it works with the logarithm of time.")
+        events = f"{at_once:,} events are" if at_once > 1 else "1 event is"
+        print(f"AFT is left out: {events} at time 0, and it works with the logarithm of time.")
         bases = tuple(model for model in bases if model != "AFT")
     options = {
         "iterations": _or(asked["iterations"], 1),

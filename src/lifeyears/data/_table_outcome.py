@@ -73,10 +73,7 @@ def read_outcome(source: SourceTable, columns: OutcomeColumns) -> ReadOutcome:
     warnings = [] if columns.event_values is None else _other_codes(source.frame[columns.event], event)
     what = repr(columns.time) if columns.time else f"from {columns.entry!r} to {columns.exit!r}"
     if (time == 0).any():
-        warnings.append(
-            f"the time {what} is zero in {source.where(time == 0)}: kept. If these events came on the first "
-            "day, half a day would be truer; models of log time cannot use a zero"
-        )
+        warnings.append(f"the time {what} is zero in {source.where(time == 0)}: kept. {_at_once(event[time == 0])}")
     too_long = time * DAYS_IN.get(unit, 0.0) > _LONGEST * DAYS_IN["years"]
     if columns.exit is not None and too_long.any():
         warnings.append(
@@ -90,6 +87,16 @@ def read_outcome(source: SourceTable, columns: OutcomeColumns) -> ReadOutcome:
         )
     entry = dates[columns.entry].years if columns.entry is not None else None
     return ReadOutcome(Outcome(time, event), entry, unit, tuple(warnings))
+
+
+def _at_once(event: np.ndarray) -> str:
+    """What rows with time zero mean, given which of them are events."""
+    many = int(event.sum())
+    if not many:
+        return "A row censored at zero says nothing of how long anybody lives"
+    which = "events" if many > 1 else "event"
+    which = f"{'these' if many > 1 else 'this'} {which}" if event.all() else f"the {many:,} {which} among them"
+    return f"If {which} came on the first day, half a day would be truer; models of log time (AFT) cannot use a zero"
 
 
 def _refuse_missing(source: SourceTable, missing: np.ndarray, name: str, advice: str) -> None:
@@ -114,7 +121,9 @@ def _numeric_time(source: SourceTable, name: str, unit: str | None, decimal: str
     if pd.api.types.is_timedelta64_dtype(column.dtype):
         unit = unit or "years"
         if unit not in DAYS_IN:
-            raise ValueError(f"column {name!r} holds durations, so unit must be one of {listed(DAYS_IN)}; got {unit!r}")
+            raise ValueError(
+                f"column {name!r} holds durations, so unit= must be one of {listed(DAYS_IN)}; got {unit!r}"
+            )
         micros = column.to_numpy(dtype="timedelta64[us]")
         time = np.where(np.isnat(micros), np.nan, micros.astype(np.int64) / 86_400e6) / DAYS_IN[unit]
     elif pd.api.types.is_datetime64_any_dtype(column.dtype):
@@ -209,7 +218,7 @@ def _meaning(source: SourceTable, column: pd.Series, keys: list[str], event_valu
         if unknown or not given:
             found = f"has {listed(map(repr, unknown))}, which is not in" if given else "is empty and names no value of"
             raise ValueError(
-                f"event_values {found} the event column {name!r} of {source.label}: it holds {_found(column)}. "
+                f"event_values= {found} the event column {name!r} of {source.label}: it holds {_found(column)}. "
                 "Give the value, or the list of values, that mean an event"
             )
         return {key: key in wanted for key in keys}

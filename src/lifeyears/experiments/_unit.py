@@ -132,7 +132,13 @@ def _folds_of_groups(groups: np.ndarray, folds: int, seed: int) -> list[tuple[An
     """Whole groups, in random order, each to the fold that is smallest so far."""
     names, place, sizes = np.unique(groups, return_inverse=True, return_counts=True)
     if len(names) < folds:
-        raise ValueError(f"{folds} folds need {folds} groups; there are {len(names)}")
+        use = (
+            f"use --folds {len(names)} (in Python, folds=)"
+            if len(names) > 1
+            else "use another --split (in Python, split=)"
+        )
+        there = "is 1" if len(names) == 1 else f"are {len(names)}"
+        raise ValueError(f"{folds} folds of whole centres need {folds} centres; there {there}: {use}")
     fold_of, filled = np.empty(len(names), dtype=int), np.zeros(folds)
     for group in np.random.default_rng(seed).permutation(len(names)):
         fold_of[group] = int(filled.argmin())
