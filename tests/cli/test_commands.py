@@ -156,6 +156,11 @@ def test_compare_a_file_of_ones_own(capsys, tmp_path):
         ('drop = ["age", 3]', "drop must be text or a list of texts; got ['age', 3]"),
         ('time = ["years"]', "time must be text; got ['years']"),
         ("k: 1", "is not TOML"),
+        ('evnt = "died"', "has evnt, which is no option (did you mean 'event'?); known are time, event"),
+        ('data-format = "%d"', "(did you mean 'date_format'?)"),
+        ("dry_run = true", "has dry_run, which is for the command line alone: --dry-run"),
+        ('event-values = "1"\nevent_values = "1"', "has event_values twice"),
+        ("event-values = [[1]]", "event_values must be text or a list of texts; got [[1]]"),
     ],
 )
 def test_options_of_a_file_are_checked_like_those_of_the_command_line(capsys, tmp_path, line, message):
@@ -176,6 +181,18 @@ def test_the_command_line_goes_before_the_file(capsys, tmp_path):
     assert "300 subjects" in out
     assert "horizon 5 years" in out
     assert "4 units (2 iterations of 2 folds), 5 arms, 1 job" in out
+
+
+@pytest.mark.parametrize("line", ["event-values = [2, 3.5]", 'event_values = "2,3.5"', 'event-values = ["2", "3.5"]'])
+def test_codes_of_the_event_in_a_file_may_be_numbers(capsys, dated, tmp_path, line):
+    table = pd.read_csv(dated[1])
+    table.assign(died=np.where(table["died"], [2, 3.5] * 250, 0)).to_csv(tmp_path / "codes.csv", index=False)
+    (tmp_path / "options.toml").write_text(line)
+    wanted = ("compare", str(tmp_path / "codes.csv"), *dated[2:], "--config", str(tmp_path / "options.toml"))
+    code, out, err = out_of(capsys, *wanted, "--dry-run")
+    assert code == 0, err
+    assert f"{table['died'].sum()} events" in out
+    assert "count as censored" not in out
 
 
 @pytest.fixture
