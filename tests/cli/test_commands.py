@@ -288,6 +288,14 @@ def test_a_leak_is_told_with_the_answer(capsys, dated, tmp_path):
     assert "Warning: The table may tell the outcome. column days_in_study may leak" in told
 
 
+def test_an_unknown_unit_is_told(capsys, dated):
+    told = (
+        "look: the unit of the times is not known: pass --unit hours, days, weeks, months or years (it sets the margin"
+    )
+    assert told in out_of(capsys, *dated, "--dry-run")[1]
+    assert "--unit" not in out_of(capsys, *dated, "--unit", "days", "--dry-run")[1]
+
+
 def test_reproduce_tells_what_was_read(capsys, dated):
     code, out, err = out_of(capsys, "reproduce", "full", "--data", *dated[1:], "--default-over", "none", "--dry-run")
     assert code == 0, err

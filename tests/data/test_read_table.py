@@ -175,6 +175,28 @@ def test_time_as_numbers_keeps_the_users_unit():
     assert read_table(TABLE.rename(columns={"years": "t"}), "t", "died").unit == "time units"
 
 
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [
+        ("time (yrs), total", "years"),
+        ("fu_mo", "months"),
+        ("FU.MTHS", "months"),
+        ("yrs", "years"),
+        ("wk", "weeks"),
+        ("t_hrs2", "hours"),
+        ("OS (d)", "days"),
+        ("t_y", "years"),
+        ("moment", "time units"),
+        ("y", "time units"),
+        ("d_time", "time units"),
+        ("time_to_d", "time units"),
+        ("yr_or_mo", "time units"),
+    ],
+)
+def test_units_are_known_by_their_short_names(name, unit):
+    assert read_table(TABLE.rename(columns={"years": name}), name, "died").unit == unit
+
+
 @pytest.mark.parametrize("values", [[1, 2, 3], ["1", "2.0", " 3 "], pd.array([1, 2, 3], dtype="Int64")], ids=str)
 def test_time_may_be_whole_numbers_or_numbers_as_text(values):
     table = pd.DataFrame({"time": values, "event": [1, 0, 1], "age": [1.5, 2.5, 2.5]})

@@ -88,10 +88,22 @@ def _own_table(path: Path, **given: Any) -> Dataset:
     except ValueError as error:
         raise ValueError(str(error).replace("subgroups=", "centre=")) from None
     if found.report is not None:
-        told = tuple(map(in_options, found.report.warnings))
+        told = tuple(map(in_options, found.report.warnings)) + _unit_not_known(found)
         left_out = {name: in_options(why) for name, why in found.report.dropped_columns.items()}
         found = replace(found, report=replace(found.report, warnings=told, dropped_columns=left_out))
     return found if found.subgroups is None else replace(found, subgroups=found.subgroups.set_axis(["centre"], axis=1))
+
+
+def _unit_not_known(found: Dataset) -> tuple[str, ...]:
+    from ..data._table_outcome import DAYS_IN
+
+    if found.unit in DAYS_IN:
+        return ()
+    *others, last = DAYS_IN
+    return (
+        f"the unit of the times is not known: pass --unit {', '.join(others)} or {last} (it sets the margin of the "
+        "paper's loss to a year)",
+    )
 
 
 def in_options(text: str) -> str:

@@ -17,6 +17,17 @@ from ._table_numbers import decimal_mark, numbers, readings
 from ._table_source import SourceTable, listed
 
 DAYS_IN = {"hours": 1 / 24, "days": 1.0, "weeks": 7.0, "months": 365.25 / 12, "years": 365.25}
+_SHORT = {
+    word: unit
+    for unit, words in {
+        "hours": ("h", "hr", "hrs"),
+        "days": ("d",),
+        "weeks": ("wk", "wks"),
+        "months": ("mo", "mos", "mth", "mths"),
+        "years": ("y", "yr", "yrs"),
+    }.items()
+    for word in words
+}
 EVENT_WORDS = frozenset({"1", "yes", "y", "dead", "died", "death", "deceased", "event", "failed", "failure"})
 CENSORED_WORDS = frozenset({"0", "no", "n", "alive", "living", "survived", "censored", "censor", "no event"})
 _YES_OR_NO = frozenset({"1", "0", "yes", "no", "y", "n"})
@@ -161,9 +172,16 @@ def _numbers_of(source: SourceTable, column: pd.Series, decimal: str | None) -> 
 
 
 def _unit_in(name: str) -> str:
-    """Ask the column's own name for the unit."""
+    """Ask the column's own name for the unit: written out, or short as a word of its own (fu_mo).
+
+    One letter counts at the end only: in t_y and OS (d), not in y, y_time or time_to_d, the time to death.
+    """
     plain = name.lower()
-    return next((unit for unit in DAYS_IN if unit[:-1] in plain), "time units")
+    written = next((unit for unit in DAYS_IN if unit[:-1] in plain), None)
+    words = re.findall(r"[^\W\d_]+", plain)
+    last = words[-1:] if len(words) > 1 and words[-2] != "to" else []
+    told = {_SHORT[word] for word in [*(word for word in words if len(word) > 1), *last] if word in _SHORT}
+    return written or (told.pop() if len(told) == 1 else "time units")
 
 
 def _event(source: SourceTable, name: str, event_values: Any) -> np.ndarray:
