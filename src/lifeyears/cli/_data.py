@@ -115,15 +115,17 @@ def in_options(text: str) -> str:
     "Say which with --event-values: one value, as --event-values 2. Or leave it out with --drop 'a b'"
     >>> in_options("tau= was 5, is 8: use --horizon 5 (in Python, run(…, tau=5))")
     '--horizon was 5, is 8: use --horizon 5'
+    >>> in_options("there is no file out/time=2020/my.csv")  # a folder's name
+    'there is no file out/time=2020/my.csv'
     """
     import re
 
     text = re.sub(r" \(in Python,(?:[^()]|\([^()]*\))*\)", "", text)
     text = re.sub(r"\btau=", "horizon=", text)
     names = "|".join((*TABLE, *RUN))
-    text = re.sub(rf"\b({names})=\[('[^']*')\]", r"\1=\2", text)
+    text = re.sub(rf"(?<!/)\b({names})=\[('[^']*')\]", r"\1=\2", text)
     return re.sub(
-        rf"\b({names})=(?=(\w|'|\"|\[)?)",
+        rf"(?<!/)\b({names})=(?=(\w|'|\"|\[)?)",
         lambda found: f"--{found[1].replace('_', '-')}" + (" " if found[2] else ""),
         text,
     )
