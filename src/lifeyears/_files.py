@@ -19,15 +19,24 @@ def write_together(files: Mapping[Path, bytes]) -> None:
     try:
         for path, content in files.items():
             path.parent.mkdir(parents=True, exist_ok=True)
-            with open(beside[path], "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
+            write_to_disk(beside[path], content)
         for path, written in beside.items():
             written.replace(path)
     finally:
         for written in beside.values():
             written.unlink(missing_ok=True)
+
+
+def write_to_disk(path: Path, content: bytes) -> None:
+    """Write a file and wait until it is on the disk; an error says which, on a full disk too."""
+    try:
+        with open(path, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
 
 
 def remove_half_written(folder: Path) -> None:

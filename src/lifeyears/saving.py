@@ -33,6 +33,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
+from ._files import write_to_disk
 from ._version import __version__
 from .allocation import DonorTypeRanker, LifeYearsGained
 from .allocation._gained import Life
@@ -137,10 +138,7 @@ def save(model: Any, path: Any, overwrite: bool = False, also: Mapping[str, str]
     beside = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
     try:
         for name, data in files.items():
-            with open(beside / name, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
+            write_to_disk(beside / name, data)
         os.chmod(beside, 0o755)
         if path.exists():
             old = path.with_name(f".{path.name}.old-{os.getpid()}")
@@ -236,6 +234,8 @@ def _checked_files(path: Path) -> dict[str, bytes]:
     try:
         lines = (path / "SHA256SUMS").read_bytes().decode("ascii").splitlines()
     except FileNotFoundError:
+        if (path / "manifest.json").exists():
+            raise ModelFileError(f"{path} is a run, not a model: `lifeyears fit` makes a model") from None
         raise ModelFileError(f"{path} holds no model that lifeyears.save wrote: SHA256SUMS is missing") from None
     except UnicodeDecodeError:
         raise ModelFileError(f"{path}/SHA256SUMS was changed: it is not plain text") from None

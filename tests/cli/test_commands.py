@@ -1,3 +1,5 @@
+import errno
+import os
 import signal
 import subprocess
 import sys
@@ -133,7 +135,7 @@ def test_compare_a_file_of_ones_own(capsys, tmp_path):
     assert "not 256" in out
     code, _, err = out_of(capsys, *run, "--time", "years", "--event", "died", "--seed", "3")
     assert code == 2
-    assert "plan.seed was 0, is 3" in err
+    assert "--seed was 0, is 3. Choose another folder with --out" in err
 
 
 @pytest.mark.parametrize(
@@ -154,6 +156,11 @@ def test_compare_a_file_of_ones_own(capsys, tmp_path):
         ('drop = ["age", 3]', "drop must be text or a list of texts; got ['age', 3]"),
         ('time = ["years"]', "time must be text; got ['years']"),
         ("k: 1", "is not TOML"),
+        ('evnt = "died"', "has evnt, which is no option (did you mean 'event'?); known are time, event"),
+        ('data-format = "%d"', "(did you mean 'date_format'?)"),
+        ("dry_run = true", "has dry_run, which is for the command line alone: --dry-run"),
+        ('event-values = "1"\nevent_values = "1"', "has event_values twice"),
+        ("event-values = [[1]]", "event_values must be text or a list of texts; got [[1]]"),
     ],
 )
 def test_options_of_a_file_are_checked_like_those_of_the_command_line(capsys, tmp_path, line, message):
@@ -173,7 +180,19 @@ def test_the_command_line_goes_before_the_file(capsys, tmp_path):
     assert code == 0
     assert "300 subjects" in out
     assert "horizon 5 years" in out
-    assert "4 units (2 iterations of 2 folds), 5 arms, 1 jobs" in out
+    assert "4 units (2 iterations of 2 folds), 5 arms, 1 job" in out
+
+
+@pytest.mark.parametrize("line", ["event-values = [2, 3.5]", 'event_values = "2,3.5"', 'event-values = ["2", "3.5"]'])
+def test_codes_of_the_event_in_a_file_may_be_numbers(capsys, dated, tmp_path, line):
+    table = pd.read_csv(dated[1])
+    table.assign(died=np.where(table["died"], [2, 3.5] * 250, 0)).to_csv(tmp_path / "codes.csv", index=False)
+    (tmp_path / "options.toml").write_text(line)
+    wanted = ("compare", str(tmp_path / "codes.csv"), *dated[2:], "--config", str(tmp_path / "options.toml"))
+    code, out, err = out_of(capsys, *wanted, "--dry-run")
+    assert code == 0, err
+    assert f"{table['died'].sum()} events" in out
+    assert "count as censored" not in out
 
 
 @pytest.fixture
@@ -201,6 +220,29 @@ def test_compare_learns_from_the_past_or_from_other_centres(capsys, dated, tmp_p
     assert "--split temporal" in (tmp_path / "temporal" / "report.html").read_text()
 
 
+def test_a_column_of_centres_found_by_its_name_is_told_and_no_feature(capsys, dated, tmp_path):
+    pd.read_csv(dated[1]).rename(columns={"hospital": "CTR_CODE"}).to_csv(tmp_path / "my.csv", index=False)
+    wanted = (
+        "compare",
+        str(tmp_path / "my.csv"),
+        *dated[2:],
+        "--split",
+        "centre",
+        "--subgroups",
+        "CTR_CODE",
+        "--jobs",
+        "1",
+    )
+    code, found, err = out_of(capsys, *wanted, "--out", str(tmp_path / "found"))
+    assert code == 0, err
+    assert found.startswith("Split by centre: by column 'CTR_CODE', which is no feature then; --centre names another.")
+    code, named, err = out_of(capsys, *wanted, "--centre", "CTR_CODE", "--out", str(tmp_path / "named"))
+    assert code == 0, err
+    assert named.replace("named", "found") in found.replace("named", "found")
+    for name in ("manifest.json", "summary.json"):
+        assert (tmp_path / "found" / name).read_bytes() == (tmp_path / "named" / name).read_bytes()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -210,6 +252,10 @@ def test_compare_learns_from_the_past_or_from_other_centres(capsys, dated, tmp_p
         (("--split", "sideways"), "split must be one of random, temporal, centre"),
         (("--subgroups", "shoe"), "subgroups are asked for by shoe; the columns are age, sex"),
         (("--entry", "lsited"), "listed"),
+        (("--centre", "nope"), "has no column 'nope', which --centre names"),
+        (("--event-values", "foo"), "--event-values has 'foo', which is not in the event column"),
+        (("--decimal", ";"), "--decimal must be '.' or ','"),
+        (("--split", "centre", "--centre", "hospital", "--folds", "10"), "there are 9: use --folds 9\n"),
     ],
 )
 def test_a_dry_run_refuses_what_the_run_would(capsys, dated, options, message):
@@ -240,6 +286,20 @@ def test_a_leak_is_told_with_the_answer(capsys, dated, tmp_path):
     assert code == 0, err
     told = out[out.index("per allocation: ") :]
     assert "Warning: The table may tell the outcome. column days_in_study may leak" in told
+
+
+def test_an_unknown_unit_is_told(capsys, dated):
+    told = (
+        "look: the unit of the times is not known: pass --unit hours, days, weeks, months or years (it sets the margin"
+    )
+    assert told in out_of(capsys, *dated, "--dry-run")[1]
+    assert "--unit" not in out_of(capsys, *dated, "--unit", "days", "--dry-run")[1]
+
+
+def test_reproduce_tells_what_was_read(capsys, dated):
+    code, out, err = out_of(capsys, "reproduce", "full", "--data", *dated[1:], "--default-over", "none", "--dry-run")
+    assert code == 0, err
+    assert out.startswith("500 rows read, 500 kept\n  column listed left out: it holds dates")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
@@ -309,7 +369,7 @@ def test_events_at_time_zero_leave_the_weibull_model_out(capsys, tmp_path):
     code, out, _ = out_of(capsys, *wanted)
     assert code == 0
     assert "zero" in out
-    assert "AFT is left out: 1 events" in out
+    assert "AFT is left out: 1 event is at time 0" in out
     assert "9 arms" in out
 
 
@@ -356,3 +416,74 @@ def test_registry_beside_the_paper(capsys):
 def test_the_installed_command_runs():
     done = subprocess.run([sys.executable, "-m", "lifeyears", "version"], capture_output=True, text=True, check=True)
     assert "numpy" in done.stdout
+
+
+@pytest.mark.parametrize("command", [("compare",), ("reproduce", "full", "--data"), ("fit", "--out", "model")])
+def test_a_table_without_features_is_refused_before_anything_runs(capsys, dated, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    columns = (*dated[1:6], "--drop", "age,sex,blood_group,listed,hospital")
+    for dry in ((), ("--dry-run",)):
+        code, _, err = out_of(capsys, *command, *columns, *dry)
+        assert code == 2
+        assert "no feature is left in dated" in err
+        assert "naming fewer in --drop" in err
+    assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "remedy"),
+    [
+        (("compare", "--models", "KM,AFT"), "leave AFT out: --models KM\n"),
+        (("reproduce", "full", "--data"), "--models KM,Cox,DeepSurv,DeepHit"),
+        (("reproduce", "artificial", "--data"), "--models KM,Cox,DeepSurv,DeepHit"),
+        (("fit", "--base", "AFT", "--out", "model"), "--base Cox"),
+    ],
+)
+def test_events_at_time_zero_refuse_the_weibull_model_if_it_is_asked_for(
+    capsys, dated, tmp_path, monkeypatch, command, remedy
+):
+    monkeypatch.chdir(tmp_path)
+    table = pd.read_csv(dated[1])
+    table.loc[table.index[table["died"]][:3], "survived"] = 0
+    table.to_csv(tmp_path / "zero.csv", index=False)
+    for dry in ((), ("--dry-run",)):
+        code, _, err = out_of(capsys, *command, str(tmp_path / "zero.csv"), *dated[2:6], *dry)
+        assert code == 2
+        assert f"3 of {table['died'].sum()} events are there" in err
+        assert "add half a day" in err
+        assert remedy in err
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [(errno.ENOSPC, "the disk is full. Make room there"), (errno.EROFS, "the disk is read-only. Make it writable")],
+)
+def test_a_disk_that_takes_no_more_is_told_with_the_folder(capsys, tmp_path, monkeypatch, code, words):
+    def fsync(descriptor):
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr("os.fsync", fsync)
+    small = ("--rows", "400", "--jobs", "1", "--out", str(tmp_path / "run"))
+    failed, _, err = out_of(capsys, "demo", *small)
+    assert failed == 1
+    assert f"nothing more can be written to {tmp_path / 'run'}: {words}, or choose another folder with --out" in err
+    assert "finished units are kept, and the same command goes on from them" in err
+    failed, _, err = out_of(capsys, "fit", "registry", "--preset", "none", *small[:-1], str(tmp_path / "model"))
+    assert failed == 1
+    assert f"nothing more can be written to {tmp_path}: {words}" in err
+    assert "goes on" not in err
+
+
+def test_a_folder_with_another_run_is_told_in_options(capsys, dated, tmp_path):
+    wanted = (*dated, "--jobs", "1", "--out", str(tmp_path / "run"))
+    assert out_of(capsys, *wanted)[0] == 0
+    changed = ("--models", "KM,Cox", "--waitlist", "7", "--horizon", "900", "--drop", "age")
+    code, _, err = out_of(capsys, *wanted, *changed)
+    assert code == 2
+    for words in ("--models was KM, is KM,Cox", "--waitlist was 31, is 7", "is 900.0; ", "; the data differ. "):
+        assert words in err
+    assert "sha256" not in err
+    assert "plan." not in err
+    code, _, err = out_of(capsys, "rank", str(tmp_path / "run"), dated[1], "--out", str(tmp_path / "match"))
+    assert code == 2
+    assert "is a run, not a model: `lifeyears fit` makes a model" in err

@@ -121,6 +121,10 @@ def test_a_bad_cell_of_the_waitlist_is_named_with_its_line(places, tmp_path, cap
     said = failing(capsys, "rank", places / "model", tmp_path / "bad.csv", "--out", tmp_path / "out")
     assert "bad.csv, line 4, column age: 'sixty' is not a number" in said
     assert not (tmp_path / "out").exists()
+    table = pd.read_csv(places / "pairs.csv", dtype=object).assign(sex="unheard")
+    table.to_csv(tmp_path / "bad.csv", index=False)
+    said = failing(capsys, "rank", places / "model", tmp_path / "bad.csv", "--out", tmp_path / "out")
+    assert "; a blank cell where it is not known" in said
 
 
 def test_wrong_requests_exit_2_with_plain_words(places, tmp_path, capsys):
@@ -177,7 +181,7 @@ def test_a_full_disk_leaves_the_old_list(places, tmp_path, monkeypatch, capsys):
 
     monkeypatch.setattr("os.fsync", full)
     assert run([*wanted, "5"]) == 1
-    assert "No space left" in capsys.readouterr().err
+    assert "the disk is full" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["ranked.csv"]
     assert (tmp_path / "ranked.csv").read_bytes() == before
 

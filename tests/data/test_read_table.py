@@ -101,6 +101,32 @@ def test_the_users_event_values_decide(coded, means_event):
 
 
 @pytest.mark.parametrize(
+    ("coded", "means_event", "told"),
+    [
+        ([0, 1, 2, 2], 1, "2 rows of other codes in 'event' count as censored: 2 (2 rows)"),
+        (
+            ["alive", "died", "re-tx", "lost"],
+            "died",
+            "2 rows of other codes in 'event' count as censored: 're-tx' (1 row)",
+        ),
+        ([1, 2, 3, 3], 3, "2 rows of other codes in 'event' count as censored: 1 (1 row), 2 (1 row)"),
+        ([0, 1, 2, 2], [1, 2], None),
+        ([1, 2, 1, 2], 2, None),
+        (["no", "died", "alive", "died"], "died", None),
+    ],
+    ids=str,
+)
+def test_codes_of_other_events_are_told_of(coded, means_event, told):
+    table = pd.DataFrame({"time": [1.0, 2, 3, 4], "event": coded, "age": [40, 50, 60, 70]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = read_table(table, "time", "event", event_values=means_event).report.warnings
+    assert [told in warning and "competing events are not modelled" in warning for warning in found] == [True] * bool(
+        told
+    )
+
+
+@pytest.mark.parametrize(
     ("name", "coded", "shown"),
     [
         ("alive", ["no", "yes", "no"], "'no'"),
@@ -147,6 +173,28 @@ def test_time_as_numbers_keeps_the_users_unit():
     assert data.unit == "days"  # told by the column's name
     assert read_table(TABLE, "years", "died", unit="months").unit == "months"
     assert read_table(TABLE.rename(columns={"years": "t"}), "t", "died").unit == "time units"
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [
+        ("time (yrs), total", "years"),
+        ("fu_mo", "months"),
+        ("FU.MTHS", "months"),
+        ("yrs", "years"),
+        ("wk", "weeks"),
+        ("t_hrs2", "hours"),
+        ("OS (d)", "days"),
+        ("t_y", "years"),
+        ("moment", "time units"),
+        ("y", "time units"),
+        ("d_time", "time units"),
+        ("time_to_d", "time units"),
+        ("yr_or_mo", "time units"),
+    ],
+)
+def test_units_are_known_by_their_short_names(name, unit):
+    assert read_table(TABLE.rename(columns={"years": name}), name, "died").unit == unit
 
 
 @pytest.mark.parametrize("values", [[1, 2, 3], ["1", "2.0", " 3 "], pd.array([1, 2, 3], dtype="Int64")], ids=str)
@@ -342,6 +390,13 @@ def test_parquet_files_are_read(tmp_path):
     check_is_table(read_table(tmp_path / "heart.parquet", "years", "died"))
 
 
+@pytest.mark.parametrize("name", ["heart.feather", "heart.arrow", "heart.dat"])
+def test_feather_files_are_read(tmp_path, name):
+    pytest.importorskip("pyarrow")
+    TABLE.to_feather(tmp_path / name)
+    check_is_table(read_table(tmp_path / name, "years", "died"))
+
+
 def test_excel_files_are_read(tmp_path):
     pytest.importorskip("openpyxl")
     TABLE.assign(tx=pd.to_datetime(["2001-01-01", "2002-01-01"] * 2)).to_excel(tmp_path / "heart.xlsx", index=False)
@@ -408,7 +463,9 @@ def test_a_sas_data_file_cut_short(tmp_path):
         read_table(tmp_path / "heart.sas7bdat", "AGE", "WL_ORG")
 
 
-@pytest.mark.parametrize(("package", "name"), [("pyarrow", "heart.parquet"), ("openpyxl", "heart.xlsx")])
+@pytest.mark.parametrize(
+    ("package", "name"), [("pyarrow", "heart.parquet"), ("pyarrow", "heart.feather"), ("openpyxl", "heart.xlsx")]
+)
 def test_a_missing_package_is_named_with_the_command_that_installs_it(tmp_path, monkeypatch, package, name):
     monkeypatch.setitem(sys.modules, package, None)
     (tmp_path / name).write_bytes(b"anything")
@@ -649,20 +706,20 @@ def test_all_that_is_noticed_comes_in_one_warning_and_in_the_report():
         ),
         (
             {"time": "years", "event": "died", "event_values": 7},
-            r"event_values has 7, which is not in.*0 \(2 rows\)",
+            r"event_values= has 7, which is not in.*0 \(2 rows\)",
         ),
         (
             {"time": "years", "event": "died", "event_values": []},
-            r"event_values is empty and names no value of the event column 'died' of the table: it holds 1 \(2 rows\), "
-            r"0 \(2 rows\)\. Give the value, or the list of values",
+            r"event_values= is empty and names no value of the event column 'died' of the table: it holds 1 "
+            r"\(2 rows\), 0 \(2 rows\)\. Give the value, or the list of values",
         ),
-        ({"time": "years", "event": "died", "decimal": ";"}, "decimal must be '.' or ','; got ';'"),
+        ({"time": "years", "event": "died", "decimal": ";"}, "decimal= must be '.' or ','; got ';'"),
         (
             {"time": "years", "event": "died", "horizon": -1},
-            "horizon must be a positive, finite time; got -1",
+            "horizon= must be a positive, finite time; got -1",
         ),
-        ({"time": "years", "event": "died", "horizon": "a"}, "horizon must be a positive, finite time; got 'a'"),
-        ({"time": "years", "event": "died", "horizon": [5]}, r"horizon must be a positive, finite time; got \[5\]"),
+        ({"time": "years", "event": "died", "horizon": "a"}, "horizon= must be a positive, finite time; got 'a'"),
+        ({"time": "years", "event": "died", "horizon": [5]}, r"horizon= must be a positive, finite time; got \[5\]"),
         (
             {"event": "died", "entry": "age", "exit": "sex", "unit": "fortnights"},
             "hours, days, weeks, months, years",

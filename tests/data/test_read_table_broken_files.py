@@ -69,7 +69,7 @@ def test_no_such_file(write, tmp_path):
 def test_a_folder(write, tmp_path):
     write(CSV)
     message = refusal(tmp_path, error=IsADirectoryError)
-    assert "is a folder; read_table reads one file. It holds heart.csv: name one of them" in message
+    assert "is a folder; one file was expected. It holds heart.csv: name one of them" in message
 
 
 def test_no_permission(write, monkeypatch):
@@ -115,6 +115,7 @@ def test_binary(write, name):
     ("name", "kind"),
     [
         ("a.parquet", "Parquet"),
+        ("a.feather", "a Feather file"),
         ("a.xlsx", "an Excel file"),
         ("a.dta", "a Stata file"),
         ("a.xpt", "a SAS file"),
@@ -122,8 +123,8 @@ def test_binary(write, name):
     + [("a.sas7bdat", "a SAS file")],
 )
 def test_a_file_of_another_kind_under_this_name(write, name, kind):
-    if name.endswith((".parquet", ".xlsx")):
-        pytest.importorskip({"a.parquet": "pyarrow", "a.xlsx": "openpyxl"}[name])
+    if name.endswith((".parquet", ".feather", ".xlsx")):
+        pytest.importorskip("openpyxl" if name.endswith(".xlsx") else "pyarrow")
     assert f"{name} cannot be read as {kind}: it is damaged" in refusal(write(CSV, name))
 
 
@@ -134,7 +135,7 @@ def test_a_web_page_in_place_of_the_file(write):
 def test_wrong_encoding_by_the_users_word(write):
     path = write("time,event,sex\n1,1,weiß\n2,0,grün\n".encode("cp1252"))
     message = refusal(path, encoding="utf-8")
-    assert "heart.csv is not utf-8: byte 0xdf in line 2 does not fit. Leave encoding out" in message
+    assert "heart.csv is not utf-8: byte 0xdf in line 2 does not fit. Leave encoding= out" in message
     assert "no encoding called 'klingon'" in refusal(path, encoding="klingon")
 
 
@@ -163,7 +164,7 @@ def test_utf16_with_byte_order_mark_is_read(write, order):
 
 def test_utf16_read_as_something_else_or_cut_short(write):
     content = CSV.encode("utf-16")
-    assert "It looks like utf-16: leave encoding out" in refusal(write(content), encoding="utf-8")
+    assert "It looks like utf-16: leave encoding= out" in refusal(write(content), encoding="utf-8")
     no_mark = refusal(write(CSV.encode("utf-16-le")), encoding="utf-8")
     assert "full of NUL characters, so it is not utf-8. It looks like utf-16-le" in no_mark
     assert "begins as utf-16 and then breaks off" in refusal(write(content[:-1]))
@@ -197,6 +198,25 @@ def test_a_text_table_that_begins_like_a_file_of_another_kind(write, first):
     assert data.X[first].tolist() == [1, 2, 1]
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("heart.csv", '[{"time": 1, "event": 1}, {"time": 2, "event": 0}]'),
+        ("heart.csv", b'\xef\xbb\xbf \n{"time": [1, 2], "event": [1, 0]}'),
+        ("heart.csv", "[[1, 1], [2, 0]]"),
+        ("heart.json", "time,event"),
+        ("heart.jsonl", '{"time": 1, "event": 1}\n{"time": 2, "event": 0}\n'),
+    ],
+)
+def test_json_is_no_table(write, name, content):
+    assert f"{name} is a JSON file: a table with one row a subject was expected" in refusal(write(content, name))
+
+
+def test_names_in_brackets_are_no_json(write):
+    table = CSV.replace("time,event,age", "[time],{event},[age]")
+    assert len(read_table(write(table), "[time]", "{event}")) == 4
+
+
 def test_a_parquet_or_bzip2_file_under_another_name(write, tmp_path):
     assert read_table(write(bz2.compress(CSV.encode())), "time", "event").y.time.tolist() == [1.5, 2.25, 4, 8]
     pytest.importorskip("pyarrow")
@@ -226,7 +246,7 @@ def test_no_delimiter_or_a_wrong_one(write):
     assert "seems to have one column" in refusal(write("time\n1\n2\n"))
     message = refusal(write(CSV), delimiter="|")
     assert "divided at '|', has one column" in message
-    assert "leave delimiter out" in message
+    assert "leave delimiter= out" in message
     assert "must be one character" in refusal(write(CSV), delimiter="||")
 
 
@@ -396,25 +416,40 @@ def test_zero_times_are_kept_and_said(write):
     assert data.y.time.tolist() == [1, 0, 3]
 
 
+@pytest.mark.parametrize(
+    ("events", "told"),
+    [
+        ((1, 1), "If these events came on the first day, half a day would be truer"),
+        ((1, 0), "If the 1 event among them came on the first day"),
+        ((0, 0), "A row censored at zero says nothing of how long anybody lives"),
+    ],
+)
+def test_zero_times_of_events_and_of_censored_rows_are_told_apart(write, events, told):
+    rows = "".join(f"0,{event},40\n" for event in events)
+    _, message = noticed(write(f"time,event,age\n{rows}3,1,50\n4,0,60\n"))
+    assert f"the time 'time' is zero in lines 2, 3: kept. {told}" in message
+    assert ("first day" in message) == any(events)
+
+
 # ---------------------------------------------------------------- events
 
 
 def test_event_with_three_values(write):
     message = refusal(write("time,event,age\n1,1,40\n2,0,50\n3,2,60\n4,1,50\n"))
     assert "the event column 'event' has 3 values, 1 (2 rows), " in message
-    assert "0 (1 rows)" in message
+    assert "0 (1 row)" in message
     assert "not clear which of them mean an event. Say which mean an event with event_values=" in message
 
 
 def test_event_coded_1_and_2():
     message = refusal(patients(n=3, event=[1, 2, 2]))
-    assert "2 (2 rows), 1 (1 rows)" in message
+    assert "2 (2 rows), 1 (1 row)" in message
     assert "as in R, that is event_values=2" in message
 
 
 def test_event_with_words_that_are_not_clear():
     message = refusal(patients(n=3, event=["graft", "loss", "loss"]))
-    assert "'loss' (2 rows), 'graft' (1 rows)" in message
+    assert "'loss' (2 rows), 'graft' (1 row)" in message
 
 
 def test_event_that_is_some_other_column():
@@ -684,6 +719,14 @@ def test_concordance_of_the_leak_check_equals_a_count_of_all_pairs():
                 pairs += 1
                 score += 1.0 if values[i] < values[j] else 0.5 if values[i] == values[j] else 0.0
     assert _concordance(values, _comparable_pairs(Outcome(time, event))) == pytest.approx(score / pairs)
+
+
+def test_the_most_categories_told_are_fewer_than_there_are():
+    code = [f"C{row % 56}" for row in range(60)]
+    assert (
+        read_table(patients(code=code), "time", "event").report.dropped_columns["code"]
+        == "it has 56 categories in 60 rows: too many to learn from. Group them into fewer (at most 30)"
+    )
 
 
 def test_a_million_categories():

@@ -119,9 +119,9 @@ def test_a_broken_unit_is_made_again(undisturbed, data, tmp_path):
 
 def test_other_settings_or_data_are_refused(undisturbed, data, tmp_path):
     out, _ = undisturbed
-    with pytest.raises(ValueError, match="seed was 0, is 5"):
+    with pytest.raises(ValueError, match=r"another run: seed= was 0, is 5\. Choose"):
         ly.experiments.run("full", data, out, **{**SMALL, "seed": 5})
-    with pytest.raises(ValueError, match="sha256"):
+    with pytest.raises(ValueError, match=r"another run: the data differ\. Choose another folder with out="):
         ly.experiments.run("full", ly.data.simulate_registry(n=400, random_state=2), out, **SMALL)
     (tmp_path / "thesis.tex").write_text("mine")
     with pytest.raises(ValueError, match="not empty"):
@@ -399,3 +399,18 @@ def test_shares_of_allocations_add_up(data):
 def test_wrong_plans_are_named(options, words):
     with pytest.raises(ValueError, match=words):
         Plan("full", **options)
+
+
+def test_status_of_a_run_that_stands_still_says_so(undisturbed, tmp_path):
+    out, _ = undisturbed
+    copy = tmp_path / "copy"
+    shutil.copytree(out, copy)
+    unit_path(copy, 0, 1).unlink()
+    now = time.time()
+    for back, path in enumerate(sorted((copy / "units").iterdir())):
+        os.utime(path, (now - back, now - back))
+    assert ly.experiments.status(copy) == "3 of 4 units done, about 1 min left if it is running"
+    for back, path in enumerate(sorted((copy / "units").iterdir())):
+        os.utime(path, (now - 3600 - back, now - 3600 - back))
+    told = "3 of 4 units done, none for 60 min: if it was interrupted, the same command goes on with it"
+    assert ly.experiments.status(copy) == told

@@ -7,14 +7,22 @@ import os
 import signal
 import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import typer
 
 from . import compare, datasets, demo, describe, fit, rank, report, reproduce, serve, simulate, status, version
+from ._data import in_options
 
 # What a wrong request raises; anything else (a full disk, a singular matrix, a bug) is the work that failed.
 REQUEST_ERRORS = (ValueError, FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError, ImportError)
+
+NO_ROOM = {
+    errno.ENOSPC: "the disk is full. Make room there",
+    errno.EDQUOT: "your share of the disk is full. Make room there",
+    errno.EROFS: "the disk is read-only. Make it writable",
+}
 
 app = typer.Typer(
     name="lifeyears",
@@ -67,6 +75,8 @@ def run(arguments: list[str]) -> int:
             return _fail(_words(error), 2)
         if isinstance(error, OSError) and error.errno in (errno.ENAMETOOLONG, errno.ELOOP):
             return _fail(_words(error), 2)
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
+            return _fail(_no_room(error, arguments), 1)
         return _fail(f"the work failed: {type(error).__name__}: {error}", 1)
     if result == 130:  # the parser turns Ctrl-C into this code, and says nothing
         return _fail(_interrupted(arguments), 130)
@@ -77,12 +87,24 @@ def _words(error: BaseException) -> str:
     """What an error says; of the system's own, without their numbers."""
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"{error.filename}: {error.strerror.lower()}"
-    return str(error)
+    return in_options(str(error))
+
+
+def _no_room(error: OSError, arguments: list[str]) -> str:
+    """That a folder cannot be written to, which, and what to do."""
+    folders = Path(error.filename).parents if error.filename else ()
+    seen = next((f"to {folder}" for folder in folders if not folder.name.startswith(".")), "")  # not one half written
+    where = f"nothing more can be written {seen}".rstrip()
+    return f"{where}: {NO_ROOM[error.errno or 0]}, or choose another folder with --out{_goes_on(arguments)}"
 
 
 def _interrupted(arguments: list[str]) -> str:
+    return f"interrupted{_goes_on(arguments)}"
+
+
+def _goes_on(arguments: list[str]) -> str:
     resumes = bool(arguments) and arguments[0] in ("demo", "compare", "reproduce")
-    return "interrupted" + ("; finished units are kept, and the same command goes on from them" if resumes else "")
+    return "; finished units are kept, and the same command goes on from them" if resumes else ""
 
 
 def _show_help(error: Any) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ._options import TABLE
+from ._options import RUN, TABLE
 
 if TYPE_CHECKING:
     from ..data import Dataset
@@ -48,6 +48,26 @@ def named_data(
     return found if horizon is None else replace(found, horizon=horizon)
 
 
+def data_to_split(
+    split: str | None, data: str, horizon: float | None, rows: int | None, seed: int, own: dict[str, Any]
+) -> tuple[Dataset, dict[str, Any]]:
+    """Load what was asked for, and tell with what options.
+
+    For a split by centre, a table's column of centres is found by its name if it is not named, and then is no feature.
+    """
+    found = named_data(data, horizon, rows, seed, **own)
+    if split != "centre" or own.get("centre") or not Path(data).is_file():
+        return found, own
+    from ..experiments._columns import column_of
+
+    centre = column_of(found, "centre")
+    if centre is None:
+        return found, own
+    own = own | {"centre": str(centre.name)}
+    print(f"Split by centre: by column {own['centre']!r}, which is no feature then; --centre names another.")
+    return named_data(data, horizon, rows, seed, **own), own
+
+
 def _own_table(path: Path, **given: Any) -> Dataset:
     """A file, with its column of centres, if there is one, under the name that splits by centre look for."""
     import warnings
@@ -66,28 +86,46 @@ def _own_table(path: Path, **given: Any) -> Dataset:
             warnings.simplefilter("ignore")  # the report, which is printed, says the same
             found = read_table(path, subgroups=centre or (), **given)
     except ValueError as error:
-        raise ValueError(in_options(str(error))) from None
+        raise ValueError(str(error).replace("subgroups=", "centre=")) from None
     if found.report is not None:
-        told = tuple(map(in_options, found.report.warnings))
+        told = tuple(map(in_options, found.report.warnings)) + _unit_not_known(found)
         left_out = {name: in_options(why) for name, why in found.report.dropped_columns.items()}
         found = replace(found, report=replace(found.report, warnings=told, dropped_columns=left_out))
     return found if found.subgroups is None else replace(found, subgroups=found.subgroups.set_axis(["centre"], axis=1))
 
 
+def _unit_not_known(found: Dataset) -> tuple[str, ...]:
+    from ..data._table_outcome import DAYS_IN
+
+    if found.unit in DAYS_IN:
+        return ()
+    *others, last = DAYS_IN
+    return (
+        f"the unit of the times is not known: pass --unit {', '.join(others)} or {last} (it sets the margin of the "
+        "paper's loss to a year)",
+    )
+
+
 def in_options(text: str) -> str:
-    """Words for Python in those of the command line.
+    """Words for Python in those of the command line; what is said to Python alone, in brackets, is left out.
 
     Examples
     --------
     >>> in_options("Say which with event_values=: one value, as event_values=2. Or leave it out with drop=['a b']")
     "Say which with --event-values: one value, as --event-values 2. Or leave it out with --drop 'a b'"
+    >>> in_options("tau= was 5, is 8: use --horizon 5 (in Python, run(…, tau=5))")
+    '--horizon was 5, is 8: use --horizon 5'
+    >>> in_options("there is no file out/time=2020/my.csv")  # a folder's name
+    'there is no file out/time=2020/my.csv'
     """
     import re
 
-    names = "|".join(TABLE)
-    text = re.sub(rf"\b({names})=\[('[^']*')\]", r"\1=\2", text)
+    text = re.sub(r" \(in Python,(?:[^()]|\([^()]*\))*\)", "", text)
+    text = re.sub(r"\btau=", "horizon=", text)
+    names = "|".join((*TABLE, *RUN))
+    text = re.sub(rf"(?<!/)\b({names})=\[('[^']*')\]", r"\1=\2", text)
     return re.sub(
-        rf"\b({names})=(?=(\w|'|\"|\[)?)",
+        rf"(?<!/)\b({names})=(?=(\w|'|\"|\[)?)",
         lambda found: f"--{found[1].replace('_', '-')}" + (" " if found[2] else ""),
         text,
     )

@@ -29,6 +29,22 @@ TABLE = (
     *("time", "event", "event_values", "entry", "exit", "unit", "centre", "drop", "keep", "categorical"),
     *("sheet", "delimiter", "encoding", "decimal", "date_format"),
 )
+RUN = (  # options of runs and fits whose names Python has too
+    *(
+        "horizon",
+        "models",
+        "default_over",
+        "waitlist",
+        "k",
+        "iterations",
+        "folds",
+        "rows",
+        "split",
+        "subgroups",
+        "seed",
+    ),
+    *("epochs", "censoring", "censored_share", "era", "base", "preset", "out"),
+)
 
 
 def of_table(given: dict[str, Any]) -> dict[str, Any]:

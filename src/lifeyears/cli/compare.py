@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +13,7 @@ from . import _options as table
 # The least value of every number, on the command line and in a file; the horizon alone need not be whole.
 LEAST = {"horizon": 0, "waitlist": 1, "k": 1, "iterations": 1, "folds": 2, "rows": 100, "seed": 0, "jobs": 1}
 MOST = 2**63
+COMMAND_LINE_ONLY = ("config", "out", "dask", "dry_run")
 LISTS = ("drop", "keep", "categorical", "event_values", "models", "subgroups")
 
 
@@ -49,7 +51,9 @@ def command(
     subgroups: Annotated[
         str | None, typer.Option(help="Further columns, comma-separated, whose groups the tables tell.")
     ] = None,
-    config: Annotated[Path | None, typer.Option(help="A TOML file with any of these options.")] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="A TOML file with any options but --out, --dask and --dry-run.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="The run's folder (comparison-NAME unless given).")] = None,
     jobs: Annotated[int | None, typer.Option(help="Units at once; one a core unless given.")] = None,
     dask: Annotated[str | None, typer.Option(help="A Dask scheduler (tcp://…), or local:2.")] = None,
@@ -63,7 +67,7 @@ def command(
     """
     own = table.of_table(locals())
     from ..experiments._plan import MODELS
-    from ._data import named_data, names_in
+    from ._data import data_to_split, names_in
     from ._runs import all_cores, command_line, named, plan_only, run_and_show
 
     given: dict[str, Any] = {
@@ -84,14 +88,15 @@ def command(
     jobs = all_cores(asked["jobs"])
     seed = _or(asked["seed"], 0)
     own = {name: asked[name] for name in own}
-    found = named_data(data, asked["horizon"], asked["rows"], seed, **own)
+    found, own = data_to_split(asked["split"], data, asked["horizon"], asked["rows"], seed, own)
     if found.report is not None:
         print(found.report)
     folds = _or(asked["folds"], 5)
     bases = MODELS if asked["models"] is None else named(asked["models"], MODELS, "--models")
     at_once = int((found.y.event & (found.y.time == 0)).sum())
     if at_once and asked["models"] is None:
-        print(f"AFT is left out: {at_once} events are at time 0, and it works with the logarithm of time.")
+        events = f"{at_once:,} events are" if at_once > 1 else "1 event is"
+        print(f"AFT is left out: {events} at time 0, and it works with the logarithm of time.")
         bases = tuple(model for model in bases if model != "AFT")
     options = {
         "iterations": _or(asked["iterations"], 1),
@@ -102,7 +107,7 @@ def command(
         "waitlist": _or(asked["waitlist"], max(2, min(256, len(found) // folds // 8))),
         "k": _or(asked["k"], 1),
         "split": _or(asked["split"], "random"),
-        "subgroups": tuple(names_in(asked["subgroups"])),
+        "subgroups": tuple("centre" if name == own["centre"] else name for name in names_in(asked["subgroups"])),
         "seed": seed,
     }
     if dry_run:
@@ -135,11 +140,24 @@ def _with_config(given: dict[str, Any], path: Path | None) -> dict[str, Any]:
         raise ValueError(f"{path} is not TOML: {error}") from None
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not UTF-8 text (byte {error.start:,}): save it as UTF-8") from None
-    unknown = sorted(set(found) - set(given))
-    if unknown:
-        raise ValueError(f"{path} has {', '.join(unknown)}; known are {', '.join(given)}")
-    held = {name: _checked(path, name, value) for name, value in found.items()}
+    held: dict[str, Any] = {}
+    for key, value in found.items():
+        name = key.replace("-", "_")
+        _check_key(path, key, name, given)
+        if name in held:
+            raise ValueError(f"{path} has {name} twice, with - and with _: keep one")
+        held[name] = _checked(path, name, value)
     return {name: held.get(name) if value is None else value for name, value in given.items()}
+
+
+def _check_key(path: Path, key: str, name: str, known: Iterable[str]) -> None:
+    """Refuse what is no option, or none that a file may have."""
+    from ..data._table_source import meant
+
+    if name in COMMAND_LINE_ONLY:
+        raise ValueError(f"{path} has {key}, which is for the command line alone: --{name.replace('_', '-')}")
+    if name not in known:
+        raise ValueError(f"{path} has {key}, which is no option{meant(name, known)}; known are {', '.join(known)}")
 
 
 def _checked(path: Path, name: str, value: Any) -> Any:
@@ -152,6 +170,8 @@ def _checked(path: Path, name: str, value: Any) -> Any:
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
     parts = value if name in LISTS and isinstance(value, list) else [value]
+    if name == "event_values" and not isinstance(value, str):  # codes may be numbers
+        parts = value = [str(part) if isinstance(part, (int, float)) else part for part in parts]
     if not all(isinstance(part, str) for part in parts):
         raise ValueError(f"{path}: {name} must be text{' or a list of texts' * (name in LISTS)}; got {value!r}")
     return value if name in LISTS and name != "models" else ",".join(parts)

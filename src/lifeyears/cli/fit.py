@@ -46,7 +46,7 @@ def command(
     import sys
 
     from ..matching import fit_model
-    from ..matching._fit import BASES, PRESETS
+    from ..matching._fit import BASES, PRESETS, check_request
     from ._data import named_data, names_in
     from ._runs import all_cores, named
     from .describe import shown
@@ -56,6 +56,9 @@ def command(
     if out.exists() and not overwrite:
         raise ValueError(f"{out} exists: choose another folder with --out, or give --overwrite")
     found = named_data(data, horizon, rows, seed, **own)
+    if found.report is not None:
+        print(found.report)
+    check_request(found, base, preset)
     if dry_run:
         # measured on one core: seconds for 1,000 rows × 100 columns
         seconds = len(found) / 1000 * {"default": 3.0, "paper": 0.6, "none": 0.3}[preset]
@@ -63,8 +66,6 @@ def command(
             f"would fit {base} ({preset} ranker) to {found!r} and write it to {out}; about {seconds / 60:.1f} minutes"
         )
         return
-    if found.report is not None:
-        print(found.report)
     model = fit_model(
         found,
         base=base,

@@ -35,12 +35,14 @@ def command(
     try:
         table = loaded.schema.frame(source.frame, given)
     except RowError as error:
-        place = [donor.name if donor is not None and error.column in given else source.label]
+        of_donor = donor is not None and error.column in given
+        place = [donor.name if donor is not None and of_donor else source.label]
         place += [] if error.row is None else [f"{source.row_word} {source.row_numbers[error.row]}"]
         place += [] if error.column is None else [f"column {error.column}"]
         lacking = error.code == "missing_column" and error.column in loaded.schema.donor_names
         advice = "; what belongs to the donor can be given with --donor" if lacking else ""
-        raise ValueError(f"{', '.join(place)}: {error.problem}{advice}") from None
+        problem = error.problem if of_donor else error.problem.replace("null where", "a blank cell where")
+        raise ValueError(f"{', '.join(place)}: {problem}{advice}") from None
     ranking = loaded.rank(table, k)
     found = ranking.frame()
     if id is not None:

@@ -62,14 +62,16 @@ def command(
     """
     own = table.of_table(locals())
     from ..experiments._plan import MODELS
-    from ._data import named_data
+    from ._data import data_to_split
     from ._runs import all_cores, command_line, named, plan_only, run_and_show
 
     chosen = ("artificial", "full") if protocol == "all" else (protocol,)
     if protocol not in ("artificial", "full", "all"):
         raise ValueError(f"the protocol is artificial, full or all; got {protocol!r}")
     jobs = all_cores(jobs)
-    found = named_data(data, horizon, rows, seed, **own)
+    found, own = data_to_split(split, data, horizon, rows, seed, own)
+    if found.report is not None:
+        print(found.report)
     tau = horizon if horizon is not None else 20.0 if data == "registry" else found.horizon
     bases = MODELS if models is None else named(models, MODELS, "--models")
     options = {

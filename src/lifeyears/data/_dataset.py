@@ -175,3 +175,13 @@ class Dataset:
             f"({len(self.categorical)} categorical), {self.y.n_events:,} events, "
             f"horizon {self.horizon:.4g} {self.unit})"
         )
+
+
+def refuse_no_features(name: str, n_features: int) -> None:
+    """Refuse what asks subjects to be told apart by nothing; a Kaplan–Meier curve of all of them needs no feature."""
+    if not n_features:
+        raise ValueError(
+            f"no feature is left in {name}: without a column to tell subjects apart there is nothing to rank by. "
+            "The report of the reading says why each column was left out: keep at least one, by "
+            "naming fewer in --drop or by naming some in --keep (in Python, drop= and keep= of read_table)"
+        )

@@ -47,8 +47,8 @@ def read_table(
     Parameters
     ----------
     path_or_frame : path, or pandas or polars DataFrame
-        A file: CSV or other delimited text, Parquet (needs pyarrow), Excel (needs openpyxl), SAS (.sas7bdat,
-        .xpt) or Stata (.dta), also inside .gz, .bz2, .xz or .zip. Or a frame.
+        A file: CSV or other delimited text, Parquet or Feather (need pyarrow), Excel (needs openpyxl), SAS
+        (.sas7bdat, .xpt) or Stata (.dta), also inside .gz, .bz2, .xz or .zip. Or a frame.
     time : str, optional
         Column with the observed time, in numbers (in the user's unit: it is not converted) or durations.
     event : str
@@ -191,7 +191,7 @@ def _check_request(
     """Refuse options that do not go together, before any work is done."""
     for option, value in texts.items():
         if value is not None and not isinstance(value, str):
-            raise ValueError(f"{option} must be a text; got {value!r}")
+            raise ValueError(f"{option}= must be a text; got {value!r}")
     for option, column in (("time", time), ("event", event), ("entry", entry), ("exit", exit)):
         if isinstance(column, (list, tuple, set, dict)):
             raise ValueError(f"{option}= names one column; got {column!r}")
@@ -212,12 +212,12 @@ def _check_request(
             roles[column] = role
     unit = texts["unit"]
     if exit is not None and unit is not None and unit not in DAYS_IN:
-        raise ValueError(f"unit must be one of {listed(DAYS_IN)} when the time comes from dates; got {unit!r}")
+        raise ValueError(f"unit= must be one of {listed(DAYS_IN)} when the time comes from dates; got {unit!r}")
     if decimal not in (None, ".", ","):
-        raise ValueError(f"decimal must be '.' or ','; got {decimal!r}")
+        raise ValueError(f"decimal= must be '.' or ','; got {decimal!r}")
     is_time = isinstance(horizon, Real) and not isinstance(horizon, bool)
     if horizon is not None and not (is_time and math.isfinite(horizon) and horizon > 0):
-        raise ValueError(f"horizon must be a positive, finite time; got {horizon!r}")
+        raise ValueError(f"horizon= must be a positive, finite time; got {horizon!r}")
 
 
 def _columns_named(

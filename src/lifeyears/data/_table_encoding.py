@@ -28,12 +28,14 @@ def decoded(data: bytes, label: str, encoding: str | None) -> tuple[str, list[st
             ) from None
         except UnicodeDecodeError as error:
             found = mark or wide
-            advice = f"It looks like {found}: leave encoding out" if found else "Leave encoding out to have it guessed"
+            advice = (
+                f"It looks like {found}: leave encoding= out" if found else "Leave encoding= out to have it guessed"
+            )
             raise ValueError(f"{label} is not {encoding}: {_place(data, error)}. {advice}") from None
         if "\0" in text:
             raise ValueError(
                 f"{label} read as {encoding} is full of NUL characters, so it is not {encoding}. "
-                f"{f'It looks like {mark or wide}: leave' if mark or wide else 'Leave'} encoding out"
+                f"{f'It looks like {mark or wide}: leave' if mark or wide else 'Leave'} encoding= out"
             )
         return text.removeprefix("\ufeff"), []
     if mark or wide:
@@ -77,7 +79,7 @@ def _refuse_binary(data: bytes, label: str) -> None:
         first = int(np.argmax(control))
         raise ValueError(
             f"{label} is a binary file, not a text table: byte {first + 1:,} is 0x{sample[first]:02x}, which "
-            "text does not have. read_table reads CSV and other delimited text, Parquet, Excel, SAS and "
+            "text does not have. Tables are read from CSV and other delimited text, Parquet, Feather, Excel, SAS and "
             "Stata files: export the table as one of these"
         )
 

@@ -119,7 +119,7 @@ def _no_category(column: pd.Series) -> str | None:
         return None
     return (
         f"it has {n_categories:,} categories in {n_known:,} rows: too many to learn from. Group them into "
-        f"fewer (at most {MOST_CATEGORIES:,})"
+        f"fewer (at most {min(MOST_CATEGORIES, n_known // 2):,})"
     )
 
 

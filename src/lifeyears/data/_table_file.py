@@ -33,6 +33,8 @@ _COMPRESSED: dict[str, tuple[re.Pattern[bytes], Callable[[bytes], bytes]]] = {
 }
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 _PARQUET = b"PAR1\x15"
+_FEATHER = (b"ARROW1\0\0", b"FEA1")  # of the second version, an Arrow file, and of the first
+_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*[{\[]\s*[{\[\]}\"]")  # not [age],[sex], as some databases write names
 _COMPRESSED_ENDINGS = (".gz", ".bz2", ".xz", ".zip")
 _MOST_SHEETS = 20  # looked into for the columns that are asked for
 _MOST_BLANK_ROWS = 100  # looked through for the header, in each of these sheets
@@ -61,6 +63,13 @@ def read_file_table(path: str | os.PathLike[str], options: ReadingOptions) -> So
     ending = Path(name).suffix.lower()
     if data.startswith(_PARQUET) or ending in (".parquet", ".pq"):
         return _parquet(data, label)
+    if data.startswith(_FEATHER) or ending in (".feather", ".arrow"):
+        return _feather(data, label)
+    if ending in (".json", ".jsonl", ".ndjson", ".geojson") or _JSON.match(data):
+        raise ValueError(
+            f"{label} is a JSON file: a table with one row a subject was expected. Save it as CSV or Parquet; in "
+            "Python, pandas.read_json makes a frame of it, which can be read as it is"
+        )
     if data.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")) or ending in (".xlsx", ".xlsm", ".xls", ".ods"):
         return _excel(data, label, ".xls" if data.startswith(b"\xd0\xcf\x11\xe0") else ending, options)
     if ending in (".sas7bdat", ".xpt", ".xport") or data.startswith(b"HEADER RECORD*******LIB"):
@@ -82,7 +91,7 @@ def _bytes_of(path: Path) -> bytes:
     if path.is_dir():
         inside = sorted(entry.name for entry in path.iterdir() if entry.is_file() and not entry.name.startswith("."))
         holds = f"It holds {listed(inside, most=5)}: name one of them" if inside else "It holds no files"
-        raise IsADirectoryError(f"{path} is a folder; read_table reads one file. {holds}")
+        raise IsADirectoryError(f"{path} is a folder; one file was expected. {holds}")
     try:
         with open(path, "rb") as file:
             return file.read()
@@ -174,6 +183,16 @@ def _parquet(data: bytes, label: str) -> SourceTable:
     refuse_duplicates([str(name) for name in names], label)
     with _reading(label, "Parquet"):
         frame = pd.read_parquet(io.BytesIO(data), engine="pyarrow")
+    return typed_table(frame, label)
+
+
+def _feather(data: bytes, label: str) -> SourceTable:
+    _need("pyarrow", "Feather files")
+    with _reading(label, "a Feather file"):
+        names = importlib.import_module("pyarrow.feather").read_table(io.BytesIO(data)).column_names
+    refuse_duplicates([str(name) for name in names], label)
+    with _reading(label, "a Feather file"):
+        frame = pd.read_feather(io.BytesIO(data))
     return typed_table(frame, label)
 
 

@@ -17,6 +17,17 @@ from ._table_numbers import decimal_mark, numbers, readings
 from ._table_source import SourceTable, listed
 
 DAYS_IN = {"hours": 1 / 24, "days": 1.0, "weeks": 7.0, "months": 365.25 / 12, "years": 365.25}
+_SHORT = {
+    word: unit
+    for unit, words in {
+        "hours": ("h", "hr", "hrs"),
+        "days": ("d",),
+        "weeks": ("wk", "wks"),
+        "months": ("mo", "mos", "mth", "mths"),
+        "years": ("y", "yr", "yrs"),
+    }.items()
+    for word in words
+}
 EVENT_WORDS = frozenset({"1", "yes", "y", "dead", "died", "death", "deceased", "event", "failed", "failure"})
 CENSORED_WORDS = frozenset({"0", "no", "n", "alive", "living", "survived", "censored", "censor", "no event"})
 _YES_OR_NO = frozenset({"1", "0", "yes", "no", "y", "n"})
@@ -70,13 +81,10 @@ def read_outcome(source: SourceTable, columns: OutcomeColumns) -> ReadOutcome:
     else:
         time, unit = _numeric_time(source, str(columns.time), columns.unit, columns.decimal)
     event = _event(source, columns.event, columns.event_values)
-    warnings = []
+    warnings = [] if columns.event_values is None else _other_codes(source.frame[columns.event], event)
     what = repr(columns.time) if columns.time else f"from {columns.entry!r} to {columns.exit!r}"
     if (time == 0).any():
-        warnings.append(
-            f"the time {what} is zero in {source.where(time == 0)}: kept. If these events came on the first "
-            "day, half a day would be truer; models of log time cannot use a zero"
-        )
+        warnings.append(f"the time {what} is zero in {source.where(time == 0)}: kept. {_at_once(event[time == 0])}")
     too_long = time * DAYS_IN.get(unit, 0.0) > _LONGEST * DAYS_IN["years"]
     if columns.exit is not None and too_long.any():
         warnings.append(
@@ -90,6 +98,16 @@ def read_outcome(source: SourceTable, columns: OutcomeColumns) -> ReadOutcome:
         )
     entry = dates[columns.entry].years if columns.entry is not None else None
     return ReadOutcome(Outcome(time, event), entry, unit, tuple(warnings))
+
+
+def _at_once(event: np.ndarray) -> str:
+    """What rows with time zero mean, given which of them are events."""
+    many = int(event.sum())
+    if not many:
+        return "A row censored at zero says nothing of how long anybody lives"
+    which = "events" if many > 1 else "event"
+    which = f"{'these' if many > 1 else 'this'} {which}" if event.all() else f"the {many:,} {which} among them"
+    return f"If {which} came on the first day, half a day would be truer; models of log time (AFT) cannot use a zero"
 
 
 def _refuse_missing(source: SourceTable, missing: np.ndarray, name: str, advice: str) -> None:
@@ -114,7 +132,9 @@ def _numeric_time(source: SourceTable, name: str, unit: str | None, decimal: str
     if pd.api.types.is_timedelta64_dtype(column.dtype):
         unit = unit or "years"
         if unit not in DAYS_IN:
-            raise ValueError(f"column {name!r} holds durations, so unit must be one of {listed(DAYS_IN)}; got {unit!r}")
+            raise ValueError(
+                f"column {name!r} holds durations, so unit= must be one of {listed(DAYS_IN)}; got {unit!r}"
+            )
         micros = column.to_numpy(dtype="timedelta64[us]")
         time = np.where(np.isnat(micros), np.nan, micros.astype(np.int64) / 86_400e6) / DAYS_IN[unit]
     elif pd.api.types.is_datetime64_any_dtype(column.dtype):
@@ -152,9 +172,16 @@ def _numbers_of(source: SourceTable, column: pd.Series, decimal: str | None) -> 
 
 
 def _unit_in(name: str) -> str:
-    """Ask the column's own name for the unit."""
+    """Ask the column's own name for the unit: written out, or short as a word of its own (fu_mo).
+
+    One letter counts at the end only: in t_y and OS (d), not in y, y_time or time_to_d, the time to death.
+    """
     plain = name.lower()
-    return next((unit for unit in DAYS_IN if unit[:-1] in plain), "time units")
+    written = next((unit for unit in DAYS_IN if unit[:-1] in plain), None)
+    words = re.findall(r"[^\W\d_]+", plain)
+    last = words[-1:] if len(words) > 1 and words[-2] != "to" else []
+    told = {_SHORT[word] for word in [*(word for word in words if len(word) > 1), *last] if word in _SHORT}
+    return written or (told.pop() if len(told) == 1 else "time units")
 
 
 def _event(source: SourceTable, name: str, event_values: Any) -> np.ndarray:
@@ -185,6 +212,20 @@ def _event(source: SourceTable, name: str, event_values: Any) -> np.ndarray:
     return event
 
 
+def _other_codes(column: pd.Series, event: np.ndarray) -> list[str]:
+    """Say which codes, left out of those that mean an event, count as censored though they do not say so."""
+    if len({_key(value) for value in column.unique()}) <= 2:
+        return []
+    others = column[~event & ~column.map(_key).isin(CENSORED_WORDS).to_numpy(dtype=bool)]
+    if not len(others):
+        return []
+    return [
+        f"{_rows(len(others))} of other codes in {str(column.name)!r} count as censored: {_found(others)}. If they are "
+        "events of another kind, they compete with those asked for, and competing events are not modelled "
+        "(docs/faq.md)"
+    ]
+
+
 def _meaning(source: SourceTable, column: pd.Series, keys: list[str], event_values: Any) -> dict[str, bool]:
     """Value → whether it means an event; by the user's word, else if it is plain."""
     name = str(column.name)
@@ -195,7 +236,7 @@ def _meaning(source: SourceTable, column: pd.Series, keys: list[str], event_valu
         if unknown or not given:
             found = f"has {listed(map(repr, unknown))}, which is not in" if given else "is empty and names no value of"
             raise ValueError(
-                f"event_values {found} the event column {name!r} of {source.label}: it holds {_found(column)}. "
+                f"event_values= {found} the event column {name!r} of {source.label}: it holds {_found(column)}. "
                 "Give the value, or the list of values, that mean an event"
             )
         return {key: key in wanted for key in keys}
@@ -234,7 +275,11 @@ def _says_no_event(name: str) -> bool:
 
 def _found(column: pd.Series) -> str:
     counts = column.value_counts()
-    return listed((f"{_shown(value)} ({count:,} rows)" for value, count in counts[counts > 0].items()), most=6)
+    return listed((f"{_shown(value)} ({_rows(count)})" for value, count in counts[counts > 0].items()), most=6)
+
+
+def _rows(many: int) -> str:
+    return f"{many:,} row{'' if many == 1 else 's'}"
 
 
 def _shown(value: Any) -> str:

@@ -38,7 +38,7 @@ class SourceTable:
     points_seen : bool
         Whether the file has numbers that can only have been written with decimal points.
     typed : bool
-        Whether the types of the columns came with them (a frame, Parquet, SAS, Stata), texts as texts.
+        Whether the types of the columns came with them (a frame, Parquet, Feather, SAS, Stata), texts as texts.
     """
 
     frame: pd.DataFrame
@@ -104,7 +104,7 @@ def table_from_frame(frame: Any) -> SourceTable:
 
 
 def typed_table(frame: pd.DataFrame, label: str) -> SourceTable:
-    """Take columns whose types are already known: a frame, or a Parquet, SAS or Stata file."""
+    """Take columns whose types are already known: a frame, or a Parquet, Feather, SAS or Stata file."""
     if frame.columns.nlevels > 1:
         raise ValueError(
             f"{label} has column names in {frame.columns.nlevels} levels; one name a column is expected. "

@@ -65,7 +65,7 @@ def _divided(text: str, delimiter: str | None, label: str) -> _RowsOfText:
     if delimiter is None:
         delimiter = sniff_delimiter(text, label)
     elif not isinstance(delimiter, str) or len(delimiter) != 1:
-        raise ValueError(f"delimiter must be one character, such as ',' ';' '|' or a tab; got {delimiter!r}")
+        raise ValueError(f"delimiter= must be one character, such as ',' ';' '|' or a tab; got {delimiter!r}")
     start = stream.tell()
     whole = stream.getvalue()
     stream = io.StringIO(whole[:start] + with_doubled_quotes(whole[start:], delimiter, label))
@@ -98,7 +98,7 @@ def _checked_rows(stream: io.StringIO, delimiter: str, label: str) -> _RowsOfTex
     if len(names) == 1:
         raise ValueError(
             f"{label}, divided at {delimiter!r}, has one column: {names[0][:80]!r}. A time and an event "
-            "column are needed; leave delimiter out to have it guessed"
+            "column are needed; leave delimiter= out to have it guessed"
         )
     refuse_duplicates(names, label)
     line_numbers, wrong = [], []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -22,6 +23,7 @@ from ._unit import UnitResult, check_feasible, run_unit
 
 Progress = Callable[[int, int], object]
 ATTEMPTS = 3  # on Dask, where workers come and go
+PATIENCE = 120.0  # seconds without a unit before a run may be taken for interrupted
 
 
 def run(
@@ -190,11 +192,12 @@ def begin(out: Path, plan: Plan, data: Dataset) -> None:
             found = {key: found.get(key, {}) for key in (*wanted, "versions")}
         except (ValueError, AttributeError):
             raise ValueError(f"{path} cannot be read: choose another folder, or remove this one") from None
-        differences = _differences({key: found[key] for key in wanted}, wanted)
+        differences = _differences(found["plan"], wanted["plan"], "=")
+        differences += ["the data differ"] if found["data"] != wanted["data"] else []
         if differences:
             raise ValueError(
-                f"{out} holds a run with other settings: {'; '.join(differences)}. Choose another folder, or the same "
-                "settings to go on with it"
+                f"{out} holds another run: {'; '.join(differences)}. Choose another folder with out=, or the same "
+                "settings and data to go on with it"
             )
         changed = _differences(found["versions"], installed_versions())
         if changed:
@@ -211,15 +214,16 @@ def begin(out: Path, plan: Plan, data: Dataset) -> None:
     write_whole(path, json.dumps(manifest, indent=1, sort_keys=True).encode())
 
 
-def _differences(found: dict, wanted: dict, where: str = "") -> list[str]:
-    changed = []
-    for name in sorted(set(found) | set(wanted)):
-        before, now = found.get(name), wanted.get(name)
-        if isinstance(before, dict) and isinstance(now, dict):
-            changed += _differences(before, now, f"{where}{name}.")
-        elif before != now:
-            changed.append(f"{where}{name} was {before!r}, is {now!r}")
-    return changed
+def _differences(found: dict, wanted: dict, sign: str = "") -> list[str]:
+    return [
+        f"{name}{sign} was {_shown(found.get(name))}, is {_shown(wanted.get(name))}"
+        for name in sorted(set(found) | set(wanted))
+        if found.get(name) != wanted.get(name)
+    ]
+
+
+def _shown(value: Any) -> str:
+    return (",".join(map(str, value)) or "none") if isinstance(value, list) else str(value)
 
 
 def data_hash(data: Dataset) -> str:
@@ -267,6 +271,8 @@ def status(out: Any) -> str:
     if len(finished) == total:
         return words + (", tables written" if (out / "summary.json").exists() else ", tables not yet written")
     if len(finished) > 1:
-        left = (finished[-1] - finished[0]) / (len(finished) - 1) * (total - len(finished))
-        words += f", about {max(left / 60, 1):.0f} min left while it runs"
+        each, idle = (finished[-1] - finished[0]) / (len(finished) - 1), time.time() - finished[-1]
+        if idle > max(PATIENCE, 3 * each):
+            return f"{words}, none for {idle / 60:,.0f} min: if it was interrupted, the same command goes on with it"
+        words += f", about {max(each * (total - len(finished)) / 60, 1):.0f} min left if it is running"
     return words

@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from ..data import Dataset, TablePreprocessor
+from ..data._dataset import refuse_no_features
 from ..data._table_outcome import DAYS_IN
 from ..metrics import auc_at, concordance_index, ndcg_score, policy_value
 from ..models import Cox, DeepHit, DeepSurv, KaplanMeier, SurvivalModel, WeibullAFT
@@ -131,7 +132,13 @@ def _folds_of_groups(groups: np.ndarray, folds: int, seed: int) -> list[tuple[An
     """Whole groups, in random order, each to the fold that is smallest so far."""
     names, place, sizes = np.unique(groups, return_inverse=True, return_counts=True)
     if len(names) < folds:
-        raise ValueError(f"{folds} folds need {folds} groups; there are {len(names)}")
+        use = (
+            f"use --folds {len(names)} (in Python, folds=)"
+            if len(names) > 1
+            else "use another --split (in Python, split=)"
+        )
+        there = "is 1" if len(names) == 1 else f"are {len(names)}"
+        raise ValueError(f"{folds} folds of whole centres need {folds} centres; there {there}: {use}")
     fold_of, filled = np.empty(len(names), dtype=int), np.zeros(folds)
     for group in np.random.default_rng(seed).permutation(len(names)):
         fold_of[group] = int(filled.argmin())
@@ -153,6 +160,8 @@ def check_feasible(data: Dataset, plan: Plan) -> None:
         raise ValueError('era="within" needs the time of entry, which this data set has not')
     if plan.era == "drop" and not era_columns(data):
         raise ValueError(f'era="drop" finds none of {", ".join(ERAS)} among the columns')
+    refuse_no_features(data.name, data.X.shape[1] - (len(era_columns(data)) if plan.era == "drop" else 0))
+    _refuse_time_zero(data.y, plan)
     absent = [name for name in plan.subgroups if name not in data.table]
     if absent:
         there = ", ".join(map(str, data.table.columns))
@@ -177,6 +186,17 @@ def check_feasible(data: Dataset, plan: Plan) -> None:
                     f"fold {fold + 1} has {events} events and needs {needed}: the data have {y.n_events} events in "
                     f"{len(y):,} rows. Use fewer folds, or more data"
                 )
+
+
+def _refuse_time_zero(y: Outcome, plan: Plan) -> None:
+    at_once = int((y.event & (y.time == 0)).sum())
+    if "AFT" in plan.models and at_once:
+        others = ",".join(model for model in plan.models if model != "AFT") or "KM,Cox"
+        raise ValueError(
+            f"AFT works with the logarithm of time and cannot take events at time 0: {at_once:,} of {y.n_events:,} "
+            f"events {'is' if at_once == 1 else 'are'} there. If they came on the first day, add half a day (half a "
+            f"unit of time) to these times; or leave AFT out: --models {others} (in Python, models=)"
+        )
 
 
 def run_unit(data: Dataset, plan: Plan, iteration: int, fold: int, expected: np.ndarray | None = None) -> UnitResult:

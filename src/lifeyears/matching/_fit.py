@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..data._dataset import refuse_no_features
 from ..models import Cox, DeepHit, DeepSurv, KaplanMeier, WeibullAFT
 from ..ranking import BootstrappedRanker
 from ._card import make_card
@@ -61,10 +62,7 @@ def fit_model(
     >>> model.card["data"]["rows"], len(model.schema.columns)
     (400, 92)
     """
-    if base not in BASES:
-        raise ValueError(f"there is no base model {base!r}; there are {', '.join(BASES)}")
-    if preset not in PRESETS:
-        raise ValueError(f"there is no preset {preset!r}; there are {', '.join(PRESETS)}")
+    check_request(data, base, preset)
     ranker = BootstrappedRanker(
         base=BASES[base](),
         tau=float(data.horizon),
@@ -79,6 +77,22 @@ def fit_model(
     settings = {"base": base, "preset": preset, "seed": random_state}
     title = name or (f"{base}, {data.name}" if preset == "none" else f"ranker over {base}, {data.name}")
     return MatchModel(without_rows(ranker), make_card(data, ranker, title, donor, settings))
+
+
+def check_request(data: Dataset, base: str, preset: str) -> None:
+    """Refuse, before anything is computed, what would fail half-way."""
+    if base not in BASES:
+        raise ValueError(f"there is no base model {base!r}; there are {', '.join(BASES)}")
+    if preset not in PRESETS:
+        raise ValueError(f"there is no preset {preset!r}; there are {', '.join(PRESETS)}")
+    refuse_no_features(data.name, data.X.shape[1])
+    at_once = int((data.y.event & (data.y.time == 0)).sum())
+    if base == "AFT" and at_once:
+        raise ValueError(
+            f"AFT works with the logarithm of time and cannot take events at time 0: {at_once:,} of "
+            f"{data.y.n_events:,} events {'is' if at_once == 1 else 'are'} there. If they came on the first day, add "
+            "half a day (half a unit of time) to these times; or choose another model: --base Cox (in Python, base=)"
+        )
 
 
 def without_rows(ranker: BootstrappedRanker) -> BootstrappedRanker:
