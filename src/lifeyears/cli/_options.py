@@ -30,20 +30,8 @@ TABLE = (
     *("sheet", "delimiter", "encoding", "decimal", "date_format"),
 )
 RUN = (  # options of runs and fits whose names Python has too
-    *(
-        "horizon",
-        "models",
-        "default_over",
-        "waitlist",
-        "k",
-        "iterations",
-        "folds",
-        "rows",
-        "split",
-        "subgroups",
-        "seed",
-    ),
-    *("epochs", "censoring", "censored_share", "era", "base", "preset", "out"),
+    *("horizon", "models", "default_over", "waitlist", "k", "iterations", "folds", "rows", "split"),
+    *("subgroups", "seed", "epochs", "censoring", "censored_share", "era", "base", "preset", "out"),
 )
 
 
