@@ -259,3 +259,11 @@ def test_overwriting_spares_what_is_not_ours(saved, tmp_path):
     ly.save(model, tmp_path / "current", overwrite=True)
     assert (tmp_path / "current").is_symlink()
     ly.load(tmp_path / "current")
+
+
+def test_a_file_of_before_a_setting_was_added_is_read_with_its_default(tmp_path):
+    table = pd.DataFrame({"sex": ["F", "M", "F"], "age": [50.0, 60.0, 70.0]})
+    made = ly.data.TablePreprocessor().fit(table)
+    path = ly.save(made, tmp_path / "model")
+    older = rewritten(path, tmp_path / "older", lambda content: content["model"]["state"].pop("drop_first"))
+    np.testing.assert_array_equal(ly.load(older).transform(table), made.transform(table))

@@ -52,6 +52,7 @@ from .ranking._trees import HazardTrees, Phase, YearsTrees
 from .relevance import Diagnostics
 
 FORMAT, SCHEMA = "lifeyears model", 1
+ADDED: dict[str, dict[str, Any]] = {"TablePreprocessor": {"drop_first": False}}  # settings that older files lack
 _ESTIMATORS = (
     KaplanMeier,
     Cox,
@@ -420,6 +421,7 @@ class _Reader:
             fitted = not is_dataclass(cls) and (name.endswith("_") or name.startswith("_"))  # and shadows no method
             if name not in given and (not fitted or name.startswith("__") or hasattr(cls, name)):
                 raise ModelFileError(f"model.json gives {kind} an attribute it cannot have: {name!r}")
+        values = {**ADDED.get(kind, {}), **values}
         if given - set(values):
             raise ModelFileError(f"model.json leaves out {', '.join(sorted(given - set(values)))} of {kind}")
         for name, item in values.items():

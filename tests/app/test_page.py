@@ -239,9 +239,16 @@ def test_the_page_can_be_used_while_another_model_ranks(page):
     page.locator("#k").fill("3")
     page.locator("#ranked tbody tr").nth(4).hover()
     page.locator('#ranked tbody tr[aria-selected="true"] td').nth(0).get_by_text("5").wait_for()
+    row = page.locator("#ranked tbody tr").nth(4).get_attribute("data-row")
+    page.wait_for_timeout(1000)  # its explanation is asked for and comes
     with page.expect_response("**/api/rank"):
         let_go(page, waiting, 1)
     page.unroute("**/api/rank")
+    hovered = page.locator(f'#ranked tbody tr[data-row="{row}"]')
+    page.locator("#ranked tbody tr").nth(11).hover()
+    hovered.hover()  # explained by the model before, while this one ranked
+    playwright.expect(page.locator("#person-hint")).to_contain_text("Survival curve")
+    playwright.expect(page.locator("#person-title")).to_have_text(f"Candidate {int(row) + 1}")
     page.locator("#model").select_option(first)
     playwright.expect(page.locator("#match-error")).to_be_hidden()
 

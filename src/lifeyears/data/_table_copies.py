@@ -26,10 +26,10 @@ def copy_warnings(X: pd.DataFrame, y: Outcome) -> list[str]:
     by_chance = _pairs(died[["features"]]) * _pairs(died[["time"]]) / (len(died) * (len(died) - 1) / 2)
     if died.duplicated().sum() < FEWEST or copies <= BEYOND_CHANCE * by_chance:
         return []
-    found = np.flatnonzero(rows.duplicated())
+    found = np.flatnonzero(rows.duplicated() & y.event)
     first = ", ".join(str(row + 1) for row in found[:5])
     return [
-        f"{len(found):,} rows are copies of an earlier row, in every feature and in the outcome (rows kept are counted "
+        f"{len(found):,} events are copies of an earlier row, in every feature and in the time (rows kept are counted "
         f"from 1: {first}{', …' if len(found) > 5 else ''}). If a subject is there twice, leave one: in training and "
         "in test at once it makes any model look better than it is"
     ]

@@ -26,9 +26,10 @@ def leak_warnings(X: pd.DataFrame, y: Outcome, era: np.ndarray | None = None) ->
         return []
     rows = _sample(y)
     pairs = _comparable_pairs(y[rows])
+    number = None if era is None else np.unique(era, return_inverse=True)[1]
     warnings = []
     for name in X.columns:
-        asked = slice(None) if era is None else _asked_for(X[name], era)
+        asked = slice(None) if number is None else _asked_for(X[name], number)
         why = _known_for_one_kind(X[name][asked], y.event[asked]) or _ranks_alone(X[name].iloc[rows], y[rows], pairs)
         if why is not None:
             warnings.append(
@@ -53,9 +54,8 @@ def _comparable_pairs(y: Outcome) -> tuple[np.ndarray, np.ndarray]:
     return first, second
 
 
-def _asked_for(column: pd.Series, era: np.ndarray) -> np.ndarray:
-    """Rows of the eras in which the column is known for somebody, by more than a slip."""
-    _, number = np.unique(era, return_inverse=True)
+def _asked_for(column: pd.Series, number: np.ndarray) -> np.ndarray:
+    """Rows of the eras (by their numbers) in which the column is known for somebody, by more than a slip."""
     share = np.bincount(number, weights=column.notna().to_numpy(dtype=float)) / np.bincount(number)
     return share[number] > _SLIPS
 

@@ -189,7 +189,7 @@ def begin(out: Path, plan: Plan, data: Dataset) -> None:
     if path.exists():
         try:
             found = json.loads(path.read_text())
-            found = {key: found.get(key, {}) for key in (*wanted, "versions")}
+            found = {key: found.get(key) or {} for key in (*wanted, "versions")}
         except (ValueError, AttributeError):
             raise ValueError(f"{path} cannot be read: choose another folder, or remove this one") from None
         differences = _differences(found["plan"], wanted["plan"], "=")
@@ -252,7 +252,7 @@ def status(out: Any) -> str:
     Returns
     -------
     str
-        Such as "3 of 25 units done, about 4 min left while it runs"; the time left is judged by when units were
+        Such as "3 of 25 units done, about 4 min left if it is running"; the time left is judged by when units were
         finished.
 
     Raises

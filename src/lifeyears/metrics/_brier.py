@@ -39,7 +39,7 @@ def brier_score(y: Any, survival: Any, time: Any, censoring: Any = None) -> Any:
     times = np.atleast_1d(np.asarray(time, dtype=float))
     chances = _survival_at(survival, times, len(y))
     longest = y.time.max()
-    if times.max() > longest and not y.event[y.time == longest].all():  # what became of them is not known
+    if times.size and times.max() > longest and not y.event[y.time == longest].all():
         warnings.warn(
             f"nobody was followed to {times.max():g}; the longest follow-up is {longest:g}. Beyond it the score is of "
             "those known to have died alone, and looks better than it is",

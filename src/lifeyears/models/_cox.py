@@ -166,6 +166,9 @@ class Cox(ProportionalHazards):
 
 
 def _of_the_data(error: np.ndarray, curvature: np.ndarray, penalty: np.ndarray) -> np.ndarray:
-    """Standard errors, NaN where they are the penalty's own: of columns that are a sum of others."""
-    variance = error**2
-    return np.where((penalty * variance > 0.1) & (np.diag(curvature) * variance > 50), np.nan, error)
+    """Standard errors, NaN where they are the penalty's own: of columns that are sums of others by the data alone."""
+    information = curvature - np.diag(penalty)
+    known = np.flatnonzero(np.diag(information) > 1e-9 * np.diag(curvature))  # not drowned by its penalty
+    error = error.copy()
+    error[known[np.isnan(standard_errors(information[np.ix_(known, known)]))]] = np.nan
+    return error

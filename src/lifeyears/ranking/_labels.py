@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..curves import row_blocks
+from ..models._base import MOST_GRID_POINTS
 from ..outcome import Outcome
 from ..relevance import Diagnostics, DoublyRobust, ExpectedYears
 
@@ -68,9 +70,11 @@ def pseudo_labels(
     if literal is not None and found.diagnostics.n_fallback:
         values = values.copy()
         asked = np.flatnonzero(~seen.event) if literal.by_row else np.arange(len(y))
-        curves = literal.predict_curves(X[asked])
-        gone = ~seen.event[asked] & (curves.at_own(seen.time[asked]) <= 0)
-        values[asked[gone]] = curves[gone].restricted_mean(tau)
+        blocks = row_blocks(len(asked), 4 * MOST_GRID_POINTS) if literal.by_row else [slice(None)]
+        for rows in (asked[block] for block in blocks):
+            curves = literal.predict_curves(X[rows])
+            gone = ~seen.event[rows] & (curves.at_own(seen.time[rows]) <= 0)
+            values[rows[gone]] = curves[gone].restricted_mean(tau)
     return PseudoLabels(
         values=values,
         n_observed=int(np.count_nonzero(seen.event & (seen.time < tau))),

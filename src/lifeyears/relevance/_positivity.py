@@ -257,8 +257,8 @@ def _by_group(
         short = longest < horizon
         lacks = cut_off & short
         if ordered:  # the end of a study cuts off all who entered late; one group among others may lack it by chance
-            at_an_end = np.logical_and.accumulate(short) | np.logical_and.accumulate(short[::-1])[::-1]
-            lacks &= at_an_end | ((1 - (y.time >= horizon).mean()) ** count < CHANCE)
+            late = np.logical_and.accumulate(short[::-1])[::-1]
+            lacks &= late | ((1 - (y.time >= horizon).mean()) ** count < CHANCE)
         rows = (chance < floor) | lacks[code]
         return rows, np.bincount(code, rows) / count
 

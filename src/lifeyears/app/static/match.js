@@ -103,8 +103,11 @@ function filledIn() {
 const donorWords = (donor, i) => [`Donor ${i + 1}`, donor.donor_age !== undefined && donor.donor_age !== null ? `${donor.donor_age} years` : null, donor.donor_sex, donor.donor_blood_group ? `group ${donor.donor_blood_group}` : null].filter(Boolean).join(", ");
 
 async function pickModel() {
+  const name = chosen();
+  show("match-error", "");
   try {
-    await described(chosen());
+    await described(name);
+    if (name !== chosen()) return;
     showModel();
     await rank();
   } catch (error) {
@@ -113,7 +116,7 @@ async function pickModel() {
 }
 
 async function loadSample() {
-  const list = turn("list"), donor = turn("donor"), latest = () => list() && donor();
+  const latest = turn("list"), sameDonor = turn("donor");
   try {
     show("match-error", "");
     const sample = await call(`/api/sample?model=${encodeURIComponent(chosen())}`);
@@ -122,7 +125,7 @@ async function loadSample() {
     by("donor").replaceChildren(...state.sample.donors.map((donor, i) => el("option", { value: i }, donorWords(donor, i))));
     by("join").checked = true;
     take(state.sample.candidates, null, null, `Sample: ${state.sample.kind}.`);
-    state.donor = state.sample.donor;
+    if (sameDonor()) state.donor = state.sample.donor;
     showDonorFields();
     await rank();
   } catch (error) {
@@ -151,6 +154,7 @@ async function pickDonor(which, changes) {
 }
 
 function take(rows, labels, file, from) {
+  turn("rank"); // what is on its way is of the list before
   Object.assign(state, { rows, labels, file, from, shown: SHOWN, one: null, ranked: {}, model: null });
   state.seen.clear();
   by("source").textContent = `${counted()} ${from}`;
@@ -160,6 +164,7 @@ const counted = () => `${state.rows.length.toLocaleString("en")} candidate${stat
 
 async function upload(given) {
   const latest = turn("list");
+  turn("rank");
   show("match-error", "");
   by("match-results").hidden = true;
   by("match-empty").hidden = false;
@@ -238,6 +243,7 @@ async function rank() {
       }
     }
     if (!latest()) return;
+    state.seen.clear(); // explanations asked for meanwhile are of the list before
     Object.assign(state, { ranked: found, model, other: other !== model && found[other] ? other : null });
     show("other-note", beside);
     show("donor-note", stale());
@@ -360,12 +366,12 @@ function point(row) {
 
 async function explain(row) {
   if (!state.model) return; // a list waits to be ranked, and then points by itself
-  const mine = turns.rank;
+  const mine = state.ranked;
   try {
     if (!state.seen.has(row)) {
       const found = {};
       for (const model of Object.keys(state.ranked)) found[model] = await call("/api/explain", request(model, [state.rows[row]]));
-      if (mine !== turns.rank) return;
+      if (mine !== state.ranked) return;
       state.seen.set(row, found);
     }
     if (state.one === row) showPerson(row);
