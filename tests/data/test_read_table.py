@@ -107,7 +107,7 @@ def test_the_users_event_values_decide(coded, means_event):
         (
             ["alive", "died", "re-tx", "lost"],
             "died",
-            "2 rows of other codes in 'event' count as censored: 're-tx' (1 row)",
+            "2 rows of other codes in 'event' count as censored: 're-tx' (1 row), 'lost' (1 row)",
         ),
         ([1, 2, 3, 3], 3, "2 rows of other codes in 'event' count as censored: 1 (1 row), 2 (1 row)"),
         ([0, 1, 2, 2], [1, 2], None),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -274,8 +275,8 @@ def _says_no_event(name: str) -> bool:
 
 
 def _found(column: pd.Series) -> str:
-    counts = column.value_counts()
-    return listed((f"{_shown(value)} ({_rows(count)})" for value, count in counts[counts > 0].items()), most=6)
+    counts = Counter(column.dropna().tolist()).most_common()  # equals as they came, in any version of pandas
+    return listed((f"{_shown(value)} ({_rows(count)})" for value, count in counts), most=6)
 
 
 def _rows(many: int) -> str:
