@@ -170,5 +170,6 @@ def _of_the_data(error: np.ndarray, curvature: np.ndarray, penalty: np.ndarray) 
     information = curvature - np.diag(penalty)
     known = np.flatnonzero(np.diag(information) > 1e-9 * np.diag(curvature))  # not drowned by its penalty
     error = error.copy()
-    error[known[np.isnan(standard_errors(information[np.ix_(known, known)]))]] = np.nan
+    if len(known):
+        error[known[np.isnan(standard_errors(information[np.ix_(known, known)]))]] = np.nan
     return error
