@@ -223,7 +223,7 @@ def test_a_parquet_or_bzip2_file_under_another_name(write, tmp_path):
     patients(n=4, event=[1, 0, 1, 0]).to_parquet(tmp_path / "table.parquet")
     whole = (tmp_path / "table.parquet").read_bytes()
     assert len(read_table(write(whole, "heart.dat"), "time", "event")) == 4
-    assert "cannot be read as Parquet: it is damaged" in refusal(write(whole[: len(whole) // 2], "heart.dat"))
+    assert "cannot be read as a Parquet file: it is damaged" in refusal(write(whole[: len(whole) // 2], "heart.dat"))
 
 
 def test_the_end_mark_of_dos_is_no_row(write):

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import pandas as pd
@@ -177,22 +177,23 @@ def _reading(label: str, kind: str) -> Iterator[None]:
 
 
 def _parquet(data: bytes, label: str) -> SourceTable:
-    _need("pyarrow", "Parquet files")
-    with _reading(label, "Parquet"):
-        names = importlib.import_module("pyarrow.parquet").read_schema(io.BytesIO(data)).names
-    refuse_duplicates([str(name) for name in names], label)
-    with _reading(label, "Parquet"):
-        frame = pd.read_parquet(io.BytesIO(data), engine="pyarrow")
-    return typed_table(frame, label)
+    return _arrow(data, label, "Parquet", lambda module, file: module.read_schema(file).names, pd.read_parquet)
 
 
 def _feather(data: bytes, label: str) -> SourceTable:
-    _need("pyarrow", "Feather files")
-    with _reading(label, "a Feather file"):
-        names = importlib.import_module("pyarrow.feather").read_table(io.BytesIO(data)).column_names
+    return _arrow(data, label, "Feather", lambda module, file: module.read_table(file).column_names, pd.read_feather)
+
+
+def _arrow(
+    data: bytes, label: str, kind: str, names_in: Callable[[Any, IO[bytes]], Any], read: Callable[..., pd.DataFrame]
+) -> SourceTable:
+    """A table by pyarrow; its column names are looked at first, as two may be equal."""
+    _need("pyarrow", f"{kind} files")
+    with _reading(label, f"a {kind} file"):
+        names = names_in(importlib.import_module(f"pyarrow.{kind.lower()}"), io.BytesIO(data))
     refuse_duplicates([str(name) for name in names], label)
-    with _reading(label, "a Feather file"):
-        frame = pd.read_feather(io.BytesIO(data))
+    with _reading(label, f"a {kind} file"):
+        frame = read(io.BytesIO(data))
     return typed_table(frame, label)
 
 

@@ -18,6 +18,7 @@ from ..data._dataset import refuse_no_features
 from ..data._table_outcome import DAYS_IN
 from ..metrics import auc_at, concordance_index, ndcg_score, policy_value
 from ..models import Cox, DeepHit, DeepSurv, KaplanMeier, SurvivalModel, WeibullAFT
+from ..models._weibull import refuse_time_zero
 from ..outcome import Outcome
 from ..ranking import BootstrappedRanker, fit_together
 from ..relevance import IPCW, DoublyRobust, ExpectedYears, cross_fit, temporal_folds
@@ -161,7 +162,9 @@ def check_feasible(data: Dataset, plan: Plan) -> None:
     if plan.era == "drop" and not era_columns(data):
         raise ValueError(f'era="drop" finds none of {", ".join(ERAS)} among the columns')
     refuse_no_features(data.name, data.X.shape[1] - (len(era_columns(data)) if plan.era == "drop" else 0))
-    _refuse_time_zero(data.y, plan)
+    if "AFT" in plan.models:
+        others = ",".join(model for model in plan.models if model != "AFT") or "KM,Cox"
+        refuse_time_zero(data.y, f"leave AFT out: --models {others} (in Python, models=)")
     absent = [name for name in plan.subgroups if name not in data.table]
     if absent:
         there = ", ".join(map(str, data.table.columns))
@@ -186,17 +189,6 @@ def check_feasible(data: Dataset, plan: Plan) -> None:
                     f"fold {fold + 1} has {events} events and needs {needed}: the data have {y.n_events} events in "
                     f"{len(y):,} rows. Use fewer folds, or more data"
                 )
-
-
-def _refuse_time_zero(y: Outcome, plan: Plan) -> None:
-    at_once = int((y.event & (y.time == 0)).sum())
-    if "AFT" in plan.models and at_once:
-        others = ",".join(model for model in plan.models if model != "AFT") or "KM,Cox"
-        raise ValueError(
-            f"AFT works with the logarithm of time and cannot take events at time 0: {at_once:,} of {y.n_events:,} "
-            f"events {'is' if at_once == 1 else 'are'} there. If they came on the first day, add half a day (half a "
-            f"unit of time) to these times; or leave AFT out: --models {others} (in Python, models=)"
-        )
 
 
 def run_unit(data: Dataset, plan: Plan, iteration: int, fold: int, expected: np.ndarray | None = None) -> UnitResult:

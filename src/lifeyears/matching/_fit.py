@@ -11,6 +11,7 @@ import numpy as np
 
 from ..data._dataset import refuse_no_features
 from ..models import Cox, DeepHit, DeepSurv, KaplanMeier, WeibullAFT
+from ..models._weibull import refuse_time_zero
 from ..ranking import BootstrappedRanker
 from ._card import make_card
 from ._model import MatchModel
@@ -86,13 +87,8 @@ def check_request(data: Dataset, base: str, preset: str) -> None:
     if preset not in PRESETS:
         raise ValueError(f"there is no preset {preset!r}; there are {', '.join(PRESETS)}")
     refuse_no_features(data.name, data.X.shape[1])
-    at_once = int((data.y.event & (data.y.time == 0)).sum())
-    if base == "AFT" and at_once:
-        raise ValueError(
-            f"AFT works with the logarithm of time and cannot take events at time 0: {at_once:,} of "
-            f"{data.y.n_events:,} events {'is' if at_once == 1 else 'are'} there. If they came on the first day, add "
-            "half a day (half a unit of time) to these times; or choose another model: --base Cox (in Python, base=)"
-        )
+    if base == "AFT":
+        refuse_time_zero(data.y, "choose another model: --base Cox (in Python, base=)")
 
 
 def without_rows(ranker: BootstrappedRanker) -> BootstrappedRanker:

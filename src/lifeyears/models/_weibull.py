@@ -215,3 +215,14 @@ class _Likelihood:
         diagonal = diagonal[diagonal != p - 1]  # the intercept is free
         curvature[diagonal, diagonal] += self.penalizer
         return curvature
+
+
+def refuse_time_zero(y: Outcome, otherwise: str) -> None:
+    """Refuse events at time 0 before anything is fitted, with what can be done else."""
+    many = int((y.event & (y.time == 0)).sum())
+    if many:
+        raise ValueError(
+            f"AFT works with the logarithm of time and cannot take events at time 0: {many:,} of {y.n_events:,} events "
+            f"{'is' if many == 1 else 'are'} there. If they came on the first day, add half a day (half a unit of time) "
+            f"to these times; or {otherwise}"
+        )
