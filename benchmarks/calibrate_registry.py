@@ -24,12 +24,12 @@ from scipy.optimize import least_squares
 
 from lifeyears import Outcome
 from lifeyears.data import simulate_registry
-from lifeyears.data._registry import observed
-from lifeyears.data._registry_effects import CENTRE, Effects, sums_of_effects
-from lifeyears.data._registry_features import LAST_YEAR
-from lifeyears.data._registry_match import match
-from lifeyears.data._registry_outcome import LEVELS, WORLDS, Levels, decades, dropout_rates, law_of_life
-from lifeyears.data._registry_population import DAYS, draw_days, draw_donors, draw_recipients
+from lifeyears.data.registry._effects import CENTRE, Effects, sums_of_effects
+from lifeyears.data.registry._features import LAST_YEAR
+from lifeyears.data.registry._match import match
+from lifeyears.data.registry._outcome import LEVELS, WORLDS, Levels, decades, dropout_rates, law_of_life
+from lifeyears.data.registry._population import DAYS, draw_days, draw_donors, draw_recipients
+from lifeyears.data.registry._simulate import observed
 from lifeyears.experiments import registry_check
 from lifeyears.experiments._registry_check import follow_up, survival_by_era
 

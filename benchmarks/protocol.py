@@ -26,7 +26,7 @@ import pandas as pd
 import lifeyears as ly
 from lifeyears.data import TablePreprocessor
 from lifeyears.experiments import Plan
-from lifeyears.experiments._unit import base_model, folds_of, judged
+from lifeyears.experiments._job import base_model, folds_of, judged
 from lifeyears.metrics import policy_value
 from lifeyears.ranking import fit_together
 from lifeyears.relevance import IPCW, ExpectedYears, cross_fit

@@ -31,9 +31,9 @@ from lifeyears.experiments._writing import as_markdown
 from lifeyears.metrics import policy_value
 from lifeyears.ranking import PRESETS, HybridObjective, settings_of
 from lifeyears.ranking._ensemble import AIMS, PULL, SLACK
-from lifeyears.ranking._lines import ENOUGH, LINE, MOST_TERMS, PAIR, ROUNDS, STRONGEST
-from lifeyears.ranking._terms import KNOTS, REACH
-from lifeyears.ranking._trees import YearsTrees, grow, training_table
+from lifeyears.ranking.splines._hazards import ENOUGH, LINE, MOST_TERMS, PAIR, ROUNDS, STRONGEST
+from lifeyears.ranking.splines._terms import KNOTS, REACH
+from lifeyears.ranking.trees._boosters import YearsTrees, grow, training_table
 
 ROWS, TEST_ROWS, TAU, WAITLIST, FIRST_SEED = 30_000, 100_000, 20.0, 256, 2000
 WORLDS = ("proportional", "registry", "interactions", "crossing")
@@ -150,7 +150,7 @@ def worlds(folder: Path, seeds: int, lever_seeds: int, jobs: int) -> pd.DataFram
 
 def public_unit(name: str, base: str) -> list[dict]:
     """Both presets over one base on one public set, against the base: paired differences of waitlist value."""
-    from lifeyears.experiments._unit import base_model
+    from lifeyears.experiments._job import base_model
 
     data = ly.data.load(name)
     rng = np.random.default_rng(0)

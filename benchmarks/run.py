@@ -261,7 +261,7 @@ def bench_ranker(X: np.ndarray, y: ly.Outcome) -> list[Row]:
     import lightgbm
 
     from lifeyears.ranking import HybridObjective, settings_of
-    from lifeyears.ranking._trees import grow, training_table
+    from lifeyears.ranking.trees._boosters import grow, training_table
 
     n, size = 48_000, 256
     labels = ly.relevance.ExpectedYears(ly.models.KaplanMeier(), tau=20).fit(X, y).estimate(X, y).values

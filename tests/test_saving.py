@@ -239,7 +239,7 @@ def test_overwriting_replaces_whole(saved, cohort, tmp_path):
     ],
 )
 def test_forged_trees_are_refused_before_lightgbm_reads_them(old, new, saved):
-    from lifeyears.ranking._tree_text import check_booster_text
+    from lifeyears.ranking.trees._text import check_booster_text
 
     text = (saved / "booster_0.txt").read_text()
     check_booster_text(text)

@@ -13,13 +13,25 @@ from .curves import SurvivalCurves
 from .outcome import Outcome, as_outcome, suggest_horizon
 
 if TYPE_CHECKING:
-    from . import allocation, app, data, experiments, matching, metrics, models, ranking, relevance, report, simulation
+    from . import (
+        allocation,
+        data,
+        experiments,
+        metrics,
+        models,
+        ranking,
+        relevance,
+        report,
+        scoring,
+        service,
+        simulation,
+    )
     from ._versions import show_versions
     from .ranking import BootstrappedRanker
     from .saving import ModelFileError, load, save
 
 _PARTS = (
-    *("allocation", "app", "data", "experiments", "matching", "metrics", "models", "ranking", "relevance", "report"),
+    *("allocation", "data", "experiments", "metrics", "models", "ranking", "relevance", "report", "scoring", "service"),
     "simulation",
 )
 _NAMES = {
@@ -37,18 +49,18 @@ __all__ = [
     "SurvivalCurves",
     "__version__",
     "allocation",
-    "app",
     "as_outcome",
     "data",
     "experiments",
     "load",
-    "matching",
     "metrics",
     "models",
     "ranking",
     "relevance",
     "report",
     "save",
+    "scoring",
+    "service",
     "show_versions",
     "simulation",
     "suggest_horizon",

@@ -43,12 +43,12 @@ from .models import AdministrativeCensoring, Cox, DeepHit, DeepSurv, KaplanMeier
 from .models._proportional import Baseline, LifeTable
 from .ranking import BootstrappedRanker, PseudoLabels, RankerReport
 from .ranking._calibration import CalibrationMap
-from .ranking._lines import LineHazards
 from .ranking._network import HIDDEN, YearsNetwork
-from .ranking._phases import Stretch
-from .ranking._terms import Lines, Pairs
-from .ranking._tree_text import check_booster_text
-from .ranking._trees import HazardTrees, Phase, YearsTrees
+from .ranking.splines._hazards import LineHazards
+from .ranking.splines._phases import Stretch
+from .ranking.splines._terms import Lines, Pairs
+from .ranking.trees._boosters import HazardTrees, Phase, YearsTrees
+from .ranking.trees._text import check_booster_text
 from .relevance import Diagnostics
 
 FORMAT, SCHEMA = "lifeyears model", 1

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lifeyears.data import _catalogue
-from lifeyears.data._catalogue import EXCLUDED, SETS, catalogue, load
+from lifeyears.data.public import _catalogue
+from lifeyears.data.public._catalogue import EXCLUDED, SETS, datasets, load
 from lifeyears.outcome import suggest_horizon
 
 pytest.importorskip("SurvSet")
@@ -119,7 +119,7 @@ def test_counts_match_the_source(name, loaded):
 
 @pytest.mark.parametrize("name", SOURCE_COUNTS)
 def test_catalogue_states_the_counts_and_the_horizon_of_the_set(name, loaded):
-    row, dataset = catalogue().set_index("name").loc[name], loaded[name]
+    row, dataset = datasets().set_index("name").loc[name], loaded[name]
     assert (row.subjects, row.events, row.features) == (len(dataset), dataset.y.n_events, dataset.X.shape[1])
     assert (row.unit, row.horizon) == (dataset.unit, dataset.horizon)
     assert row.source in dataset.source
@@ -216,7 +216,7 @@ def test_missing_categories_are_missing_unless_they_mean_none(loaded):
 
 
 def test_catalogue_has_transplants_and_a_large_set():
-    table = catalogue()
+    table = datasets()
     assert list(table.columns) == _catalogue.COLUMNS
     assert (table["field"] == "organ transplant").sum() >= 2
     assert table["subjects"].max() >= 50_000
@@ -256,7 +256,7 @@ def test_without_survset_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "SurvSet", None)
     with pytest.raises(ImportError, match=r'pip install "lifeyears\[data\]"'):
         load("flchain")
-    assert len(catalogue()) == len(SETS)  # the list itself needs no SurvSet
+    assert len(datasets()) == len(SETS)  # the list itself needs no SurvSet
 
 
 def test_a_leak_column_under_a_new_name_is_refused():

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lifeyears.data._read_table import read_table
+from lifeyears.data.tables._read_table import read_table
 
 TABLE = pd.DataFrame(
     {
@@ -432,7 +432,7 @@ def test_sas_transport_files_are_read_with_their_dates_and_zeros(tmp_path):
 
 
 def test_sas_transport_dates_beyond_what_pandas_can_tell_are_dates():
-    from lifeyears.data._table_file import _transport_values
+    from lifeyears.data.tables._file import _transport_values
 
     days = pd.DataFrame({"UNTIL": [2_936_549.0, np.nan, 16_254.0]})  # R: as.Date("9999-12-31") - as.Date("1960-01-01")
     until = _transport_values(days, {"UNTIL": "DATE9"})["UNTIL"]

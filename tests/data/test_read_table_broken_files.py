@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lifeyears.data._read_table import read_table
+from lifeyears.data.tables._read_table import read_table
 
 CSV = "time,event,age\n1.5,1,40\n2.25,0,50\n4,1,60\n8,0,50\n"
 
@@ -707,7 +707,7 @@ def test_honest_columns_are_no_leaks():
 
 def test_concordance_of_the_leak_check_equals_a_count_of_all_pairs():
     from lifeyears import Outcome
-    from lifeyears.data._table_leaks import _comparable_pairs, _concordance
+    from lifeyears.data.tables._leaks import _comparable_pairs, _concordance
 
     rng = np.random.default_rng(5)
     time, event, values = rng.integers(1, 20, 40), rng.random(40) < 0.5, rng.integers(0, 9, 40).astype(float)

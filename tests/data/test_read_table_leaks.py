@@ -6,9 +6,9 @@ import pytest
 
 from lifeyears import Outcome
 from lifeyears.data import load
-from lifeyears.data._catalogue import SETS
-from lifeyears.data._read_table import read_table
-from lifeyears.data._table_leaks import _commonest, leak_warnings
+from lifeyears.data.public._catalogue import SETS
+from lifeyears.data.tables._leaks import _commonest, leak_warnings
+from lifeyears.data.tables._read_table import read_table
 
 N = 2000
 RNG = np.random.default_rng(8)

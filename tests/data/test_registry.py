@@ -7,12 +7,12 @@ from scipy import integrate, special
 
 import lifeyears as ly
 from lifeyears.data import Population, simulate_registry
-from lifeyears.data._registry import _censoring_curves, _days_of_loss
-from lifeyears.data._registry_effects import CATEGORY, CENTRE, LINEAR, effects
-from lifeyears.data._registry_geography import REGIONS, centres
-from lifeyears.data._registry_lifetimes import THETA, Lifetimes
-from lifeyears.data._registry_match import pair_luck
-from lifeyears.data._registry_outcome import LEVELS, WORLDS
+from lifeyears.data.registry._effects import CATEGORY, CENTRE, LINEAR, effects
+from lifeyears.data.registry._geography import REGIONS, centres
+from lifeyears.data.registry._lifetimes import THETA, Lifetimes
+from lifeyears.data.registry._match import pair_luck
+from lifeyears.data.registry._outcome import LEVELS, WORLDS
+from lifeyears.data.registry._simulate import _censoring_curves, _days_of_loss
 from lifeyears.experiments import registry_check
 from lifeyears.experiments._registry_check import follow_up, survival_by_era
 

@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 import star_release as made_up
 
-from lifeyears.data import _star_files
-from lifeyears.data._star import read_star
-from lifeyears.data._star_columns import is_code, is_measurement, is_subgroup, plausible_range, why_left_out
-from lifeyears.data._star_values import dates
+from lifeyears.data.star import _files as _star_files
+from lifeyears.data.star._columns import is_code, is_measurement, is_subgroup, plausible_range, why_left_out
+from lifeyears.data.star._read_star import read_star
+from lifeyears.data.star._values import dates
 
 SAS = Path(__file__).parent.parent / "reference" / "star_sas"  # made by make.R from patients.csv
 

@@ -10,9 +10,9 @@ import lifeyears as ly
 from lifeyears.experiments._audit import CEILING, answer, bound_of, room_table
 from lifeyears.experiments._checking import _impossible
 from lifeyears.experiments._figures import charts_of
+from lifeyears.experiments._job import relevances
 from lifeyears.experiments._statistics import corrected_half_width
 from lifeyears.experiments._subgroups import subgroup_table
-from lifeyears.experiments._unit import relevances
 from lifeyears.experiments._writing import latex
 
 SMALL = {"iterations": 1, "folds": 2, "models": ("KM", "Cox"), "default_over": (), "waitlist": 20, "tau": 15.0}

@@ -17,10 +17,10 @@ import pytest
 
 import lifeyears as ly
 from lifeyears.experiments import Plan
+from lifeyears.experiments._job import folds_of, known_then, outcome_of, run_unit
 from lifeyears.experiments._runner import load_unit, unit_path
 from lifeyears.experiments._statistics import corrected_half_width, fold_difference
 from lifeyears.experiments._subgroups import chances, chances_within, groups_of, subgroup_table
-from lifeyears.experiments._unit import folds_of, known_then, outcome_of, run_unit
 
 SMALL = {"iterations": 2, "folds": 2, "models": ("KM", "Cox"), "default_over": (), "waitlist": 40, "tau": 15.0}
 SCRIPT = """
@@ -162,7 +162,7 @@ def test_centres_are_drawn_anew_in_each_iteration(data):
 
 
 def test_times_of_auc_follow_the_unit():
-    from lifeyears.experiments._unit import auc_times
+    from lifeyears.experiments._job import auc_times
 
     assert auc_times(Plan("artificial"), "years") == (5, 10, 15, 20)
     assert auc_times(Plan("full", tau=1950.0), "days") == (487.5,)
@@ -196,7 +196,7 @@ def test_scores_belong_to_their_arms(undisturbed, data):
 
 def test_fits_that_do_not_converge_are_counted_and_told(data, monkeypatch, tmp_path):
     """Of a unit's fits by `base_model` with one step each: the base, and EY's nuisance on two folds."""
-    monkeypatch.setattr("lifeyears.experiments._unit.base_model", lambda *_: ly.models.Cox(tau=15.0, max_iter=1))
+    monkeypatch.setattr("lifeyears.experiments._job.base_model", lambda *_: ly.models.Cox(tau=15.0, max_iter=1))
     run = ly.experiments.run("full", data, tmp_path / "run", n_jobs=1, **SMALL | {"models": ("Cox",)})
     assert run.summary["counts"]["Cox did not converge"] == 3 * len(run.units)
     (told,) = (warning["text"] for warning in run.summary["warnings"] if warning["title"] == "What fits had to say")

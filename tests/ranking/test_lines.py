@@ -9,9 +9,9 @@ from scipy.optimize import minimize_scalar
 import lifeyears as ly
 from conftest import cohort
 from lifeyears.models._partial_likelihood import PartialLikelihood
-from lifeyears.ranking._lines import LINE, Seen, evident, line_hazards, posterior
-from lifeyears.ranking._phases import phase_of
-from lifeyears.ranking._terms import NO_PAIRS, Lines, Pairs, Terms
+from lifeyears.ranking.splines._hazards import LINE, Seen, evident, line_hazards, posterior
+from lifeyears.ranking.splines._phases import phase_of
+from lifeyears.ranking.splines._terms import NO_PAIRS, Lines, Pairs, Terms
 
 TAU = 4.0
 EDGES = np.array([0.0, 1.0, TAU])
@@ -159,7 +159,7 @@ def test_of_too_many_terms_the_strongest_are_looked_at(monkeypatch):
     rng = np.random.default_rng(7)
     X = rng.normal(size=(1500, 30))
     life = rng.exponential(5 * np.exp(-X[:, 3] + 0.8 * X[:, 17]))
-    monkeypatch.setattr("lifeyears.ranking._lines.MOST_TERMS", 10)
+    monkeypatch.setattr("lifeyears.ranking.splines._hazards.MOST_TERMS", 10)
     for made in both(X, ly.Outcome(life, np.ones(1500, dtype=bool)), np.array([0.0, TAU])):
         assert {3, 17} <= set(made.lines.column)
         assert len(made.lines.column) <= 10
@@ -294,6 +294,6 @@ def test_a_search_that_does_not_end_is_reported(rows, monkeypatch):
     X, y = rows
     ranker = ly.BootstrappedRanker(tau=TAU, members=("base", "lines"), random_state=0)
     assert not any("Newton" in note for note in ranker.fit(X, y).report_.notes)
-    monkeypatch.setattr("lifeyears.ranking._lines.MOST_STEPS", 1)
+    monkeypatch.setattr("lifeyears.ranking.splines._hazards.MOST_STEPS", 1)
     notes = ranker.fit(X, y).report_.notes
     assert "broken lines: Newton's method did not converge in 5 of 5 folds" in notes

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from lifeyears.ranking._kernel import Groups, arranged, available_threads, pair_sums
-from lifeyears.ranking._objective import HybridObjective, group_starts
+from lifeyears.ranking.loss._kernel import Groups, arranged, available_threads, pair_sums
+from lifeyears.ranking.loss._objective import HybridObjective, group_starts
 
 
 def ranks_of(f):

@@ -9,8 +9,8 @@ from lifeyears.metrics import policy_value
 from lifeyears.ranking import PRESETS
 from lifeyears.ranking._calibration import CalibrationMap
 from lifeyears.ranking._ensemble import PULL, Grown, _simplest, stages, weigh
-from lifeyears.ranking._phases import phase_edges
-from lifeyears.ranking._trees import PartialLikelihoodObjective
+from lifeyears.ranking.splines._phases import phase_edges
+from lifeyears.ranking.trees._boosters import PartialLikelihoodObjective
 
 SMALL = {"random_state": 0, "n_jobs": 1}
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import lifeyears as ly
-from lifeyears.ranking._shallow import shallow_trees
+from lifeyears.ranking.trees._shallow import shallow_trees
 
 
 def grown(leaves, depth, rounds=40, columns=6, seed=0, **more):

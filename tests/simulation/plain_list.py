@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from lifeyears.data import Population
-from lifeyears.data._registry_match import pair_luck
+from lifeyears.data.registry._match import pair_luck
 from lifeyears.simulation._scores import donor_types
 
 # classes of US policy 6 in order: status, zone, blood match (reference/heart_policy6_table6_7_adult_donor.csv)

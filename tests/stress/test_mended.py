@@ -10,7 +10,7 @@ import pytest
 import lifeyears as ly
 from lifeyears.cli import run
 from lifeyears.experiments import _runner
-from lifeyears.ranking._tree_text import check_booster_text
+from lifeyears.ranking.trees._text import check_booster_text
 from lifeyears.simulation._config_file import read_config
 
 
@@ -109,7 +109,7 @@ def test_odd_configurations_are_refused_by_name(tmp_path, name, content, words):
 
 
 def test_a_whole_disk_is_no_release(tmp_path, monkeypatch):
-    monkeypatch.setattr("lifeyears.data._star_files.MOST_FILES", 20)
+    monkeypatch.setattr("lifeyears.data.star._files.MOST_FILES", 20)
     for number in range(30):
         (tmp_path / f"{number}.txt").touch()
     with pytest.raises(ValueError, match="more than 20 files: give the folder of the STAR release"):

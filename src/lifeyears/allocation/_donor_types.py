@@ -11,9 +11,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from .._frames import as_pandas
 from .._threads import one_thread
 from ..data import TablePreprocessor
-from ..data._frames import as_pandas
 from ..metrics import concordance_index
 from ..models._base import is_number
 from ..outcome import Outcome

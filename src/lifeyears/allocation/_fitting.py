@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..data._frames import as_pandas
+from .._frames import as_pandas
 from ..models import wrap
 from ..models._base import horizon_of
 from ..outcome import Outcome, as_outcome

@@ -13,8 +13,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from .._frames import as_pandas
 from ..data import TablePreprocessor
-from ..data._frames import as_pandas
 from ..models import WeibullAFT
 from ..models._base import SurvivalModel
 from ..outcome import Outcome, as_outcome

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..data._registry_pairs import generator
+from ..data.registry._pairs import generator
 from ..metrics._checks import checked_values
 from ..metrics._gain import discounts, tie_averaged
 

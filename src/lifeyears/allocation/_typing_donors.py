@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .._frames import as_pandas
 from ..data import TablePreprocessor
-from ..data._frames import as_pandas
 
 STARTS = 4  # of k-means
 

@@ -17,7 +17,7 @@ def named_data(
     """Load what was asked for, `table` being the options of `_options.TABLE`; errors say what there is."""
     from dataclasses import replace
 
-    from ..data import catalogue, load, read_star, simulate_registry
+    from ..data import datasets, load, read_star, simulate_registry
 
     if horizon is not None and not 0 < horizon < float("inf"):
         raise ValueError(f"--horizon must be a time above 0; got {horizon:g}")
@@ -28,7 +28,7 @@ def named_data(
         _refuse(table, "the registry is simulated")
         made = simulate_registry(60_055 if rows is None else rows, random_state=seed)
         return made if horizon is None else replace(made, horizon=horizon)
-    names = list(catalogue()["name"])
+    names = list(datasets()["name"])
     if path.is_dir() and data not in names:  # a run of a set may well lie in a folder of its name
         _refuse(own, f"{path.name} is taken for a STAR release, whose columns are known")
         found = _without(read_star(path), drop)
@@ -95,7 +95,7 @@ def _own_table(path: Path, **given: Any) -> Dataset:
 
 
 def _unit_not_known(found: Dataset) -> tuple[str, ...]:
-    from ..data._table_outcome import DAYS_IN
+    from ..data.tables._outcome import DAYS_IN
 
     if found.unit in DAYS_IN:
         return ()

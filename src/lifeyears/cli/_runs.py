@@ -66,8 +66,8 @@ def named(text: str, allowed: tuple[str, ...], option: str) -> tuple[str, ...]:
 def plan_only(protocol: str, data: Dataset, jobs: int, **options: Any) -> None:
     """For --dry-run: what would be done, and roughly for how long."""
     from ..experiments import Plan
+    from ..experiments._job import check_feasible
     from ..experiments._plan import START
-    from ..experiments._unit import check_feasible
     from ..simulation._result import counted
 
     plan = Plan(protocol=protocol, **options)  # type: ignore[arg-type]

@@ -152,7 +152,7 @@ def _with_config(given: dict[str, Any], path: Path | None) -> dict[str, Any]:
 
 def _check_key(path: Path, key: str, name: str, known: Iterable[str]) -> None:
     """Refuse what is no option, or none that a file may have."""
-    from ..data._table_source import meant
+    from ..data.tables._source import meant
 
     if name in COMMAND_LINE_ONLY:
         raise ValueError(f"{path} has {key}, which is for the command line alone: --{name.replace('_', '-')}")

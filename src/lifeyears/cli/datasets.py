@@ -29,7 +29,7 @@ def command(
 
     Examples: lifeyears datasets; lifeyears datasets support2; lifeyears datasets registry --against-paper
     """
-    from ..data import catalogue, cohort_summary, load, simulate_registry
+    from ..data import cohort_summary, datasets, load, simulate_registry
     from ._tables import show
 
     _refuse_stray_options(name, against_paper, {"--models": models, "--rows": rows, "--seed": seed})
@@ -38,7 +38,7 @@ def command(
         _against_paper(models, rows, seed)
         return
     if name is None:
-        show(catalogue())
+        show(datasets())
         print('registry: simulated, any size, with known truth: "lifeyears datasets registry"')
         return
     data = simulate_registry(rows, random_state=seed) if name == "registry" else load(name)

@@ -18,7 +18,7 @@ def command(
     """
     import json
 
-    from ..matching import MatchModel
+    from ..scoring import MatchModel
 
     card = MatchModel.load(model).card  # checksums and all
     print(json.dumps(card, indent=1, ensure_ascii=False) if as_json else shown(card))

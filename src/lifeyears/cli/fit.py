@@ -45,8 +45,8 @@ def command(
     own = table.of_table(locals())
     import sys
 
-    from ..matching import fit_model
-    from ..matching._fit import BASES, PRESETS, check_request
+    from ..scoring import fit_model
+    from ..scoring._fit import BASES, PRESETS, check_request
     from ._data import named_data, names_in
     from ._runs import all_cores, named
     from .describe import shown

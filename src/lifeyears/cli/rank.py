@@ -21,14 +21,14 @@ def command(
     Example: lifeyears rank model waitlist.csv --donor donor.json --k 5 --out match
     """
     from .._files import write_whole
-    from ..matching import MatchModel, RowError
-    from ..matching._file import read_candidates
+    from ..data.tables import read_candidates
+    from ..scoring import MatchModel, RowError
     from ..simulation._output import checked_folder
     from ._tables import show
 
     folder = checked_folder(out)
     loaded = MatchModel.load(model)
-    source = read_candidates(candidates, loaded.schema)
+    source = read_candidates(candidates, [column.name for column in loaded.schema.columns if column.kind == "category"])
     if id is not None and id not in source.frame:
         raise ValueError(f"--id names {id}; {source.label} has {', '.join(map(str, source.frame))}")
     given = {} if donor is None else _donor(donor, loaded.schema.names)
@@ -78,7 +78,7 @@ def _marks(unit: str, tau: float) -> dict[str, float]:
 
     At half of the horizon and at its end where that is before the first of them, or the unit is not one of time.
     """
-    from ..data._table_outcome import DAYS_IN
+    from ..data.tables._outcome import DAYS_IN
 
     days = DAYS_IN.get(unit)
     times = [] if days is None else [float(round(years * DAYS_IN["years"] / days)) for years in (1, 5, 10)]
@@ -89,7 +89,7 @@ def _marks(unit: str, tau: float) -> dict[str, float]:
 
 def _no_formula(value: Any) -> Any:
     """Text that a spreadsheet would take for a formula, with an apostrophe, as in the page's downloads."""
-    from ..data._table_numbers import readings
+    from ..data.tables._numbers import readings
 
     risky = isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) and not readings([value])
     return f"'{value}" if risky else value

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from ..matching import MatchModel
+    from ..scoring import MatchModel
 
 
 def command(
@@ -33,11 +33,11 @@ def command(
     # here, before LightGBM loads, holds in those that answer requests too.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     try:
-        from ..app import serve
+        from ..service import serve
     except ImportError:
         raise ImportError("the service needs FastAPI and uvicorn: pip install 'lifeyears[app]'") from None
-    from ..app._sample import sample_models, sample_run
     from ..report import read_summary
+    from ..service._sample import sample_models, sample_run
 
     def say(message: str) -> None:
         print(message, flush=True)
@@ -49,7 +49,7 @@ def command(
 
 def _loaded(folders: list[Path]) -> dict[str, MatchModel]:
     """Models by the names of their folders."""
-    from ..matching import MatchModel
+    from ..scoring import MatchModel
 
     found: dict[str, MatchModel] = {}
     for folder in folders:

@@ -1,12 +1,12 @@
 """Where tables come from, and how they become matrices."""
 
-from ._catalogue import catalogue, load
 from ._cohort import CohortSummary, cohort_summary
 from ._dataset import DataReport, Dataset, Truth
 from ._preprocessor import TablePreprocessor
-from ._read_table import read_table
-from ._registry import Population, simulate_registry
-from ._star import read_star
+from .public import datasets, load
+from .registry import Population, simulate_registry
+from .star import read_star
+from .tables import read_table
 
 __all__ = [
     "CohortSummary",
@@ -15,8 +15,8 @@ __all__ = [
     "Population",
     "TablePreprocessor",
     "Truth",
-    "catalogue",
     "cohort_summary",
+    "datasets",
     "load",
     "read_star",
     "read_table",

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .._frames import as_pandas, is_category
 from ..outcome import as_outcome
-from ._frames import as_pandas, is_category
 
 QUANTILES = {
     "Median": 0.5,

@@ -165,7 +165,7 @@ class Dataset:
     @property
     def categorical(self) -> list[str]:
         """Names of the categorical features, as `TablePreprocessor` takes them."""
-        from ._frames import is_category
+        from .._frames import is_category
 
         return [name for name, column in self.X.items() if is_category(column)]
 

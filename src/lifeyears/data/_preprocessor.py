@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._frames import as_pandas, is_category, is_time
+from .._frames import as_pandas, is_category, is_time
 
 MISSING = "missing"
 MOST_CATEGORIES = 50  # more than this, and more than half as many as rows, is an identifier

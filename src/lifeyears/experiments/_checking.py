@@ -12,8 +12,8 @@ from ..data import TablePreprocessor
 from ..models import Cox, KaplanMeier
 from ..outcome import Outcome
 from ..relevance import PositivityReport, check_positivity
+from ._job import cohort_of, eras_of, outcome_of
 from ._plan import CEILING
-from ._unit import cohort_of, eras_of, outcome_of
 
 if TYPE_CHECKING:
     import pandas as pd

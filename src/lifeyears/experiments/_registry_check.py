@@ -12,9 +12,9 @@ from ..curves import product_limit
 from ..data import Dataset, TablePreprocessor, simulate_registry
 from ..metrics import auc_at, concordance_index, ndcg_score
 from ..outcome import Outcome
+from ._job import base_model
 from ._paper import paper_table
 from ._plan import MODELS, Plan
-from ._unit import base_model
 
 if TYPE_CHECKING:
     import pandas as pd

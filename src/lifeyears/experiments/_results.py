@@ -25,12 +25,12 @@ from ._checking import (
     support_tables,
     survival_table,
 )
+from ._job import UnitResult, cohort_of, eras_of
 from ._paper_tables import NDCG_KEYS, WHOLE_LIFE, error_table, gain_table, mean_of, scatter_table, selection_table
 from ._plan import CEILING, Plan, base_of, parts_of
 from ._statistics import ENOUGH_ROWS, ENOUGH_UNITS, corrected_half_width, fold_difference, possible
 from ._subgroups import subgroup_table
 from ._summary import reading_of, summary_of
-from ._unit import UnitResult, cohort_of, eras_of
 
 if TYPE_CHECKING:
     import pandas as pd

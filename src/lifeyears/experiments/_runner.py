@@ -17,9 +17,9 @@ import numpy as np
 from .._cluster import workers
 from .._files import remove_half_written, write_whole
 from ..data import Dataset
+from ._job import UnitResult, check_feasible, run_unit
 from ._plan import Plan
 from ._results import Run
-from ._unit import UnitResult, check_feasible, run_unit
 
 Progress = Callable[[int, int], object]
 ATTEMPTS = 3  # on Dask, where workers come and go

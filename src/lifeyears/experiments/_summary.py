@@ -11,8 +11,8 @@ import numpy as np
 from .._version import __version__
 from ._audit import answer, audit, models_of
 from ._checking import warnings_of
+from ._job import cohort_of
 from ._statistics import ENOUGH_ROWS
-from ._unit import cohort_of
 
 if TYPE_CHECKING:
     from ._results import Run

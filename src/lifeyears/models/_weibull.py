@@ -223,6 +223,6 @@ def refuse_time_zero(y: Outcome, otherwise: str) -> None:
     if many:
         raise ValueError(
             f"AFT works with the logarithm of time and cannot take events at time 0: {many:,} of {y.n_events:,} events "
-            f"{'is' if many == 1 else 'are'} there. If they came on the first day, add half a day (half a unit of time) "
-            f"to these times; or {otherwise}"
+            f"{'is' if many == 1 else 'are'} there. If they came on the first day, add half a day (half a unit) to "
+            f"these times; or {otherwise}"
         )

@@ -3,10 +3,10 @@
 from ._dask import fit_on_dask
 from ._explain import Explanation
 from ._labels import PseudoLabels
-from ._objective import HybridLoss, HybridObjective
 from ._ranker import BootstrappedRanker, fit_together
 from ._report import RankerReport
 from ._settings import PRESETS, Settings, settings_of
+from .loss._objective import HybridLoss, HybridObjective
 
 __all__ = [
     "PRESETS",

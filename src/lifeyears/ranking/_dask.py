@@ -15,10 +15,10 @@ from ..models._base import horizon_of
 from ..outcome import Outcome, as_outcome
 from ._fitting import FEWEST_TO_CALIBRATE, Fitting
 from ._labels import PseudoLabels
-from ._objective import HybridLoss, HybridObjective
 from ._ranker import BootstrappedRanker
 from ._settings import Settings
-from ._trees import YearsTrees
+from .loss._objective import HybridLoss, HybridObjective
+from .trees._boosters import YearsTrees
 
 FIRST_STAGE_ROWS = 200_000
 

@@ -18,11 +18,11 @@ from scipy.optimize import nnls
 from .._threads import one_thread
 from ..outcome import Outcome
 from ._calibration import CalibrationMap
-from ._lines import line_hazards
-from ._objective import HybridObjective
-from ._phases import phase_edges, phase_of, years_of
 from ._settings import Settings
-from ._trees import (
+from .loss._objective import HybridObjective
+from .splines._hazards import line_hazards
+from .splines._phases import phase_edges, phase_of, years_of
+from .trees._boosters import (
     HazardTrees,
     PartialLikelihoodObjective,
     Phase,

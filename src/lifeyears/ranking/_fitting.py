@@ -20,11 +20,11 @@ from ._calibration import CalibrationMap
 from ._ensemble import Grown, Weighing, grow_fold, honestly_calibrated, weigh
 from ._labels import PseudoLabels, label_estimator, pseudo_labels
 from ._network import train_network
-from ._objective import HybridLoss, HybridObjective
 from ._report import RankerReport
 from ._rows import fresh, plain_folds, scattered, seeded, survival_folds, validation_split
 from ._settings import Settings
-from ._trees import YearsTrees, grow, training_table
+from .loss._objective import HybridLoss, HybridObjective
+from .trees._boosters import YearsTrees, grow, training_table
 
 WAITLIST = 256
 LABEL_FOLDS = 5

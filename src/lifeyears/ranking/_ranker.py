@@ -11,19 +11,19 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from .._frames import as_pandas
 from .._threads import one_thread
 from ..curves import SurvivalCurves
 from ..data import TablePreprocessor
-from ..data._frames import as_pandas
 from ..metrics import concordance_index
 from ..models._base import horizon_of
 from ..outcome import Outcome, as_outcome
 from ._curves import bent_to
 from ._explain import Explanation, explain
 from ._fitting import Fit, Fitting
-from ._kernel import available_threads
 from ._rows import checked_relevance, is_relevance
 from ._settings import Settings, settings_of
+from .loss._kernel import available_threads
 
 if TYPE_CHECKING:
     import lightgbm

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from ..data._registry_match import KIND_CODES
+from ..data.registry._match import KIND_CODES
 from ._heap import keep_first, sort_kept
 from ._pair_law import CandidateLaw, DonorLaw, LifeTable, expected_lives, pair_luck
 from ._people import CHANGED, HEART, LISTED

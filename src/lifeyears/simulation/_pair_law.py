@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 
 from ..data import Population
-from ..data._registry_effects import CATEGORY, CENTRE, LINEAR, Effects, sums_of_effects
-from ..data._registry_match import MISMATCHES, _heart_mass
-from ..data._registry_outcome import law_of_life, world_named
+from ..data.registry._effects import CATEGORY, CENTRE, LINEAR, Effects, sums_of_effects
+from ..data.registry._match import MISMATCHES, _heart_mass
+from ..data.registry._outcome import law_of_life, world_named
 from ._world import World
 
 STEP = 0.02  # of the table, in both directions

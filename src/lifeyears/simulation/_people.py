@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from ..data import Population
-from ..data._registry_geography import centres
-from ..data._registry_match import GROUPS
+from ..data.registry._geography import centres
+from ..data.registry._match import GROUPS
 from ._pair_law import CandidateLaw, DonorLaw, split_effects
 from ._waitlist import DIED, Paths, draw_paths, frailty, life_without
 from ._world import STATUSES, World

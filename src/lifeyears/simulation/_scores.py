@@ -13,7 +13,7 @@ import pandas as pd
 
 from .._threads import one_thread
 from ..data import Population, TablePreprocessor, simulate_registry
-from ..data._registry_match import GROUPS
+from ..data.registry._match import GROUPS
 from ._match import FAR
 from ._pair_law import heart_mass
 from ._people import People

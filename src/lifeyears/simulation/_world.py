@@ -155,7 +155,7 @@ LIMITS: dict[str, tuple[float, float, str]] = {
 def _checked(name: str, value: Any) -> Any:
     """The value of a setting in its proper type, or an error that says what it must be."""
     if name == "law":
-        from ..data._registry_outcome import world_named
+        from ..data.registry._outcome import world_named
 
         world_named(value)
         return value

@@ -1,0 +1,1 @@
+"""Hazards along linear splines, piecewise in time, with empirical-Bayes prior variances."""

@@ -1,0 +1,1 @@
+"""LightGBM boosters of the rankers: of years and of hazards, their own evaluator, and the check of saved trees."""

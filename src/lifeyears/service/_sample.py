@@ -1,0 +1,198 @@
+"""Something to begin with: a sample model and run, made once; candidates and donors for any model."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .._version import __version__
+from ..data import Population, simulate_registry
+from ..report import read_summary
+from ..scoring import MatchModel, RowError, fit_model
+from ..scoring._schema import QUANTILES, Column
+from ._errors import ApiError
+
+CANDIDATES, DONORS = 200, 6
+SAMPLE_ROWS, RUN_ROWS, HORIZON = 3000, 1500, 20.0
+PEOPLE = Population()
+
+
+def cache_folder() -> Path:
+    """Where the sample is kept: LIFEYEARS_CACHE, or a folder of the user's cache."""
+    given = os.environ.get("LIFEYEARS_CACHE")
+    if given:
+        return Path(given)
+    base = os.environ.get("XDG_CACHE_HOME") or (Path.home() / ".cache")
+    return Path(base) / "lifeyears"
+
+
+def sample_models(progress: Callable[[str], object] = lambda message: None) -> dict[str, MatchModel]:
+    """The sample's two models, a ranker and the Cox model under it; made on first use, in under a minute."""
+    folder = cache_folder() / f"sample-{__version__}"
+    made: dict[str, MatchModel] = {}
+    for name, preset in (("ranker", "default"), ("cox", "none")):
+        path = folder / name
+        try:
+            made[name] = MatchModel.load(path)
+            continue
+        except (ValueError, OSError):
+            progress(f"making the sample model {name!r} (once; simulated patients)")
+        data = replace(simulate_registry(SAMPLE_ROWS, random_state=0), horizon=HORIZON)
+        title = "Sample ranker over Cox" if name == "ranker" else "Sample Cox"
+        made[name] = fit_model(data, preset=preset, name=title, n_jobs=1, progress=progress)
+        try:
+            made[name].save(path, overwrite=path.exists())
+        except OSError as error:  # nowhere to keep it: it is made again next time
+            progress(f"it cannot be kept: {error.strerror}")
+    return made
+
+
+def sample_run(progress: Callable[[str], object] = lambda message: None) -> dict[str, Any]:
+    """The sample's run: three models and a ranker compared on simulated patients; made on first use.
+
+    Made again if it cannot be read; in a temporary folder if it cannot be kept.
+    """
+    path = cache_folder() / f"sample-{__version__}" / "run"
+    try:
+        if (path / "summary.json").is_file():
+            return read_summary(path).content
+        progress("making the sample run (once; simulated patients)")
+    except (ValueError, OSError):
+        progress("making the sample run again: what was kept of it cannot be read")
+        shutil.rmtree(path, ignore_errors=True)
+    try:
+        return _made_run(path)
+    except OSError as error:
+        progress(f"it cannot be kept: {error.strerror or error}; making it in a temporary folder")
+    with TemporaryDirectory(prefix="lifeyears-") as folder:
+        return _made_run(Path(folder) / "run")
+
+
+def _made_run(path: Path) -> dict[str, Any]:
+    from ..experiments import run
+
+    run(
+        "full",
+        replace(simulate_registry(RUN_ROWS, random_state=1), horizon=HORIZON),
+        path,
+        n_jobs=1,
+        iterations=1,
+        folds=2,
+        models=("KM", "Cox", "AFT"),
+        default_over=("Cox",),
+        waitlist=RUN_ROWS // 40,
+        tau=HORIZON,
+    )
+    return read_summary(path).content
+
+
+class Sample:
+    """Candidates and donors to try a model with; none of them is real."""
+
+    def __init__(self, model: MatchModel) -> None:
+        self.model = model
+        names = set(model.schema.names)
+        self.simulated = bool(model.card["data"]["simulated"]) and {"donor_age", "blood_match", "age"} <= names
+        if self.simulated:
+            self.candidates, self.donors = PEOPLE.candidates(CANDIDATES, 11), PEOPLE.donors(DONORS, 12)
+        else:
+            self.candidates = _drawn(model.schema.columns, CANDIDATES, "candidate")
+            self.donors = _drawn(model.schema.columns, DONORS, "donor")
+
+    def donor_rows(self) -> list[dict[str, Any]]:
+        """The donors' columns that the model knows."""
+        if not self.model.schema.donor_names:
+            return []
+        return _plain(self.donors[self.model.schema.donor_names])
+
+    def content(self) -> dict[str, Any]:
+        """As it is sent."""
+        kind = (
+            "simulated candidates and donors; nobody in it is real"
+            if self.simulated
+            else "rows drawn column by column from the model card; nobody in it is real, and they fit together badly"
+        )
+        return {"kind": kind, "donors": self.donor_rows(), "pair": self.pair_names(), **self.run(0, {})}
+
+    def pair_names(self) -> list[str]:
+        """Columns of the candidates that change with the donor; none is known but for simulated people."""
+        if not self.simulated:
+            return []
+        one, two = (PEOPLE.pairs(self.candidates, self.donors, donor=i, incompatible="keep") for i in (0, 1))
+        known = set(self.model.schema.names) - set(self.model.schema.donor_names)
+        return [name for name in one if name in known and not one[name].equals(two[name])]
+
+    def run(self, number: Any, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """The candidates whom a donor's organ fits, as rows, with what belongs to each pair."""
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < max(len(self.donors), 1):
+            raise ApiError(422, "bad_donor", f"donor must be a whole number from 0 to {max(len(self.donors), 1) - 1}")
+        columns = [name for name in self.model.schema.names if name not in self.model.schema.donor_names]
+        if not self.simulated:
+            return {"donor": self._changed(number, changes)[0], "candidates": _plain(self.candidates[columns])}
+        row, donor = self._changed(number, changes)
+        fits = PEOPLE.compatible(str(donor["donor_blood_group"].iloc[0]), self.candidates["blood_group"])
+        pairs = PEOPLE.pairs(self.candidates, donor, candidate=np.flatnonzero(fits != "incompatible"), donor=0)
+        return {"donor": row, "candidates": _plain(pairs[columns])}
+
+    def _changed(self, number: int, changes: Mapping[str, Any]) -> tuple[dict[str, Any], pd.DataFrame]:
+        """A donor with some columns filled in by hand, checked."""
+        known = self.model.schema.donor_names
+        wrong = [str(name)[:40] for name in changes if name not in known]
+        if wrong:
+            raise ApiError(422, "unknown_column", f"the donor has no column {wrong[0]!r}", None, wrong[0])
+        if not known:
+            return {}, self.donors
+        row = self.donor_rows()[number] | dict(changes)
+        try:
+            table = (
+                type(self.model.schema)(tuple(column for column in self.model.schema.columns if column.role == "donor"))
+                .table([row])
+                .frame()
+            )
+        except RowError as error:
+            raise ApiError(
+                422, error.code, f"of the donor, column {error.column}: {error.problem}", None, error.column
+            ) from None
+        if not self.simulated:
+            return row, table
+        rest = self.donors.iloc[[number]].reset_index(drop=True)
+        for name in known:
+            rest[name] = table[name] if table[name].dtype.kind == "f" else table[name].astype(object)
+        for name in ("donor_age", "donor_height_cm", "donor_weight_kg", "donor_sex", "donor_blood_group"):
+            if rest[name].isna().any():
+                raise ApiError(422, "missing_value", f"of the donor, {name} is needed to pair candidates", None, name)
+        return row, rest
+
+
+def _drawn(columns: tuple[Column, ...], n: int, role: str) -> pd.DataFrame:
+    """Rows drawn column by column from what the card says of each."""
+    rng = np.random.default_rng(5)
+    made: dict[str, Any] = {}
+    for column in columns:
+        if column.role != role:
+            continue
+        if column.kind == "category":
+            names = column.categories or ()
+            shares = np.array([share or 0.0 for share in column.shares or ()]) + 1e-9
+            made[column.name] = rng.choice(names, n, p=shares / shares.sum()) if names else [None] * n
+        elif column.quantiles is None:
+            made[column.name] = np.full(n, np.nan)
+        else:
+            whole = all(float(value).is_integer() for value in column.quantiles)
+            values = np.interp(rng.uniform(QUANTILES[0], QUANTILES[-1], n), QUANTILES, column.quantiles)
+            made[column.name] = values.round() if whole else values.round(3)
+    return pd.DataFrame(made, index=range(n))
+
+
+def _plain(table: pd.DataFrame) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(table.to_json(orient="records", double_precision=15))
+    return found

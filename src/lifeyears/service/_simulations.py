@@ -1,0 +1,209 @@
+"""Simulations in the background: each a child process, with progress, that can be cancelled; results in memory only."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..simulation._config import config_from
+from ..simulation._policies import NAMED
+from ._errors import ApiError
+from ._limits import Limits
+
+RUNNING = ("waiting", "running")
+# What a caller may set, and its bounds; the rest is the simulator's default.
+NUMBERS: dict[str, tuple[float, float, float, bool]] = {  # default, least, largest, whole
+    "years": (2, 0.5, 20, False),
+    "replicates": (4, 1, 50, True),
+    "seed": (0, 0, 2**31, True),
+    "scale": (1.0, 0.01, 1.0, False),  # a smaller list is no smaller copy: fewer fit a heart, and more are lost
+    "training_rows": (4000, 1000, 40_000, True),
+    "donors_rate": (1.0, 0.2, 5.0, False),
+    "listed_rate": (1.0, 0.2, 5.0, False),
+}
+DEFAULT_POLICIES = ("us_status", "first_come", "greedy", "position_weighted", "lyg", "oracle")
+
+
+@dataclass(eq=False)
+class Job:
+    """One simulation."""
+
+    id: str
+    settings: dict[str, Any]
+    state: str = "waiting"
+    done: int = 0
+    total: int = 0
+    message: str = "waiting for its turn"
+    result: dict[str, Any] | None = None
+    process: asyncio.subprocess.Process | None = field(default=None, repr=False)
+    task: asyncio.Task[None] | None = field(default=None, repr=False)
+
+    def content(self) -> dict[str, Any]:
+        """As it is sent."""
+        progress = {"done": self.done, "total": self.total, "message": self.message}
+        return {
+            "id": self.id,
+            "state": self.state,
+            "progress": progress,
+            "settings": self.settings,
+            "result": self.result,
+        }
+
+
+class Simulations:
+    """The jobs; used on the event loop only."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits, self.jobs = limits, dict[str, Job]()
+        self.turn = asyncio.Semaphore(limits.simulations_running)
+
+    def start(self, content: Any) -> Job:
+        """Begin a simulation, or refuse it."""
+        settings = checked_settings(content, self.limits.simulation_work)
+        active = [job for job in self.jobs.values() if job.state in RUNNING]
+        if len(active) >= self.limits.simulations_running + self.limits.simulations_waiting:
+            raise ApiError(429, "busy", f"{len(active)} simulations are running or waiting: try again when one is done")
+        for old in [job for job in self.jobs.values() if job.state not in RUNNING]:
+            if len(self.jobs) >= self.limits.simulations_kept:
+                del self.jobs[old.id]
+        job = Job(secrets.token_hex(8), settings, total=int(settings["replicates"]))
+        self.jobs[job.id] = job
+        job.task = asyncio.create_task(self._run(job))
+        return job
+
+    def get(self, name: str) -> Job:
+        """The job of that id."""
+        if name not in self.jobs:
+            raise ApiError(404, "no_such_simulation", "there is no simulation of that id: it was deleted, or never was")
+        return self.jobs[name]
+
+    async def cancel(self, name: str) -> Job:
+        """Stop it if it runs, and forget it."""
+        job = self.get(name)
+        if job.state in RUNNING:
+            job.state, job.message = "cancelled", "cancelled"
+            _kill(job.process)
+            if job.task is not None:
+                job.task.cancel()
+        del self.jobs[name]
+        return job
+
+    async def close(self) -> None:
+        """End all of them, with the service."""
+        for job in list(self.jobs.values()):
+            _kill(job.process)
+            if job.task is not None:
+                job.task.cancel()
+        await asyncio.gather(*(job.task for job in self.jobs.values() if job.task), return_exceptions=True)
+
+    async def _run(self, job: Job) -> None:
+        try:
+            async with self.turn, asyncio.timeout(self.limits.simulation_seconds):
+                await self._in_child(job)
+        except TimeoutError:
+            job.state, job.message = "failed", "it took too long and was ended: ask for fewer years or replicates"
+        except OSError:
+            job.state, job.message = "failed", "no process could be started for it"
+        except ValueError:  # a line that is no JSON, or too long: it would stay "running", and keep a place, for ever
+            job.state, job.message = "failed", "what the simulation told cannot be read"
+        finally:
+            _kill(job.process)
+            if job.process is not None:
+                await job.process.wait()
+            job.process = None
+
+    async def _in_child(self, job: Job) -> None:
+        job.state, job.message = "running", "beginning"
+        job.process = child = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "lifeyears.service._simulation"),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            limit=64_000_000,
+        )
+        assert child.stdin is not None
+        assert child.stdout is not None
+        child.stdin.write(json.dumps(job.settings).encode() + b"\n")
+        child.stdin.close()
+        async for line in child.stdout:
+            told = json.loads(line)
+            if "message" in told:
+                job.message = str(told["message"])
+                if told["done"] is not None:
+                    job.done = int(told["done"])
+            elif "result" in told:
+                job.result, job.state, job.message, job.done = told["result"], "done", "done", job.total
+            else:
+                job.state, job.message = "failed", str(told["error"])
+        if job.state == "running":
+            job.state, job.message = "failed", "the simulation ended without a result"
+
+
+def checked_settings(content: Any, most_work: float) -> dict[str, Any]:
+    """Plain settings within bounds."""
+    if not isinstance(content, dict):
+        raise ApiError(422, "not_an_object", 'the request must be a JSON object, such as {"policies": ["us_status"]}')
+    known = ("policies", *NUMBERS)
+    unknown = [str(name)[:40] for name in content if name not in known]
+    if unknown:
+        raise ApiError(422, "unknown_field", f"there is no field {unknown[0]!r} here; there are {', '.join(known)}")
+    policies = content.get("policies")
+    policies = list(DEFAULT_POLICIES) if policies is None else policies
+    if not isinstance(policies, list) or not policies or not all(isinstance(name, str) for name in policies):
+        raise ApiError(422, "bad_policies", f"policies must be a list of names out of {', '.join(NAMED)}")
+    wrong = [name for name in policies if name not in NAMED]
+    if wrong or len(set(policies)) < len(policies):
+        what = f"there is no policy {wrong[0][:40]!r}" if wrong else "a policy is there twice"
+        raise ApiError(422, "bad_policies", f"{what}; there are {', '.join(NAMED)}")
+    found: dict[str, Any] = {"policies": policies}
+    for name, (default, low, high, whole) in NUMBERS.items():
+        value = content.get(name, default)
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not number or not low <= value <= high or (whole and value != int(value)):
+            kind = "a whole number" if whole else "a number"
+            raise ApiError(422, f"bad_{name}", f"{name} must be {kind} from {low:g} to {high:,g}", None, name)
+        found[name] = int(value) if whole else float(value)
+    work = len(policies) * found["years"] * found["replicates"] * found["scale"]
+    if work > most_work:
+        raise ApiError(
+            422, "too_much", f"policies × years × replicates × scale is {work:,.0f}; at most {most_work:,.0f} at once"
+        )
+    try:
+        as_simulated(found)
+    except ValueError as error:
+        raise ApiError(422, "bad_settings", str(error)) from None
+    return found
+
+
+def as_simulated(settings: Mapping[str, Any]) -> Any:
+    """The simulator's own configuration."""
+    from ..simulation import World
+
+    world = World()
+    return config_from(
+        {
+            "policies": list(settings["policies"]),
+            "years": settings["years"],
+            "replicates": settings["replicates"],
+            "random_state": settings["seed"],
+            "training_rows": settings["training_rows"],
+            "world": {
+                "scale": settings["scale"],
+                "donors_per_year": world.donors_per_year * settings["donors_rate"],
+                "listed_per_year": world.listed_per_year * settings["listed_rate"],
+            },
+        }
+    )
+
+
+def _kill(process: asyncio.subprocess.Process | None) -> None:
+    if process is not None and process.returncode is None:
+        try:
+            process.kill()
+        except ProcessLookupError:
+            return
