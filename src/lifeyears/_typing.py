@@ -10,12 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .outcome import Outcome
-
     TableLike: TypeAlias = pd.DataFrame | ArrayLike
     """A table of features: a data frame of any library, or a two-dimensional array."""
-    OutcomeLike: TypeAlias = Outcome | ArrayLike | pd.DataFrame | tuple[ArrayLike, ArrayLike]
-    """What `as_outcome` reads."""
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    OutcomeLike: TypeAlias = "Outcome | ArrayLike | pd.DataFrame | tuple[ArrayLike, ArrayLike]"
+    """What `as_outcome` reads."""
 
 EVENT_NAMES = frozenset({"event", "status", "death", "dead", "died", "failed", "failure", "delta", "observed", "e"})
 TIME_NAMES = frozenset({"time", "duration", "survival", "futime", "followup", "years", "months", "days", "t"})
