@@ -123,9 +123,7 @@ def fit_model(data: Any, base: str, preset: str, **options: Any) -> Any:
 
 def run_protocol(protocol: str, data: Any, out: Any, **options: Any) -> Any:
     """`lifeyears.experiments.run`, whose further options are those of `Plan`."""
-    return called(
-        ly.experiments.run, protocol, data, out, signature=ly.experiments.Plan, **{"n_jobs": 1, **options}
-    )
+    return called(ly.experiments.run, protocol, data, out, signature=ly.experiments.Plan, **{"n_jobs": 1, **options})
 
 
 @cache

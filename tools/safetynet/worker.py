@@ -35,14 +35,14 @@ def main() -> None:
     for name in given.cases:
         results[name] = run(known[name])
         write(given.out, results)
-        print(f"{name} {results[name]['seconds']:.1f}", flush=True)
+        print(f"{name} {results[name]['seconds']:.1f} {results[name]['cpu']:.1f}", flush=True)
 
 
 def run(case: Any) -> dict[str, Any]:
     """One case: what it recorded, how long it took, and the traceback if it failed."""
     from .record import Record
 
-    record, error, began = Record(), None, time.perf_counter()
+    record, error, began, busy = Record(), None, time.perf_counter(), used()
     here = os.getcwd()
     with tempfile.TemporaryDirectory(prefix="safety-net-") as folder, contextlib.redirect_stdout(io.StringIO()):
         os.chdir(folder)  # what a command writes without being told where stays in here
@@ -54,8 +54,18 @@ def run(case: Any) -> dict[str, Any]:
             error = traceback.format_exc()
         finally:
             os.chdir(here)
-    seconds = time.perf_counter() - began
-    return {"values": record.values, "broken": record.broken, "error": error, "seconds": seconds}
+    return {
+        "values": record.values,
+        "broken": record.broken,
+        "error": error,
+        "seconds": time.perf_counter() - began,
+        "cpu": used() - busy,
+    }
+
+
+def used() -> float:
+    """Seconds of processor time so far, those of ended child processes included."""
+    return sum(os.times()[:4])
 
 
 def write(path: Path, results: dict[str, Any]) -> None:

@@ -112,7 +112,9 @@ def relevance(record: Record, folder: Path) -> None:
     add_relevance(record, "cross/temporal", ly.relevance.cross_fit(EY(models["km"](), tau=tau), X, y, cv=blocks))
     known = EY(ly.models.Cox(tau=5).fit(few, fewer).predict_curves(few), tau=5.0).estimate(few, fewer)
     add_relevance(record, "known curves", known)
-    averaged = ly.relevance.averaged([known, IPCW(ly.models.KaplanMeier(), tau=5.0).fit(few, fewer).estimate(few, fewer)])
+    averaged = ly.relevance.averaged(
+        [known, IPCW(ly.models.KaplanMeier(), tau=5.0).fit(few, fewer).estimate(few, fewer)]
+    )
     add_relevance(record, "averaged", averaged)
 
     for name, by in (("all", None), ("entry", np.floor(data.entry / 5) * 5), ("group", np.arange(len(y)) % 3)):

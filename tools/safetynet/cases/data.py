@@ -31,7 +31,7 @@ def add_dataset(record: Record, key: str, data: Any) -> None:
 @case
 def outcomes_and_curves(record: Record, folder: Path) -> None:
     """Outcome in every form, horizons, survival curves and Kaplan-Meier."""
-    X, y = plain()
+    _, y = plain()
     forms = {
         "structured": y.to_structured(),
         "frame": pd.DataFrame({"time": y.time, "event": y.event}),
@@ -127,12 +127,16 @@ FILES_READ: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "day first": (
         "entry,exit,event,age\n"
-        + "".join(f"{1 + i % 28:02d}/{1 + i % 12:02d}/2010,{13 + i % 15}/06/2015,{i % 2},{40 + i}\n" for i in range(30)),
+        + "".join(
+            f"{1 + i % 28:02d}/{1 + i % 12:02d}/2010,{13 + i % 15}/06/2015,{i % 2},{40 + i}\n" for i in range(30)
+        ),
         {"entry": "entry", "exit": "exit", "event": "event", "unit": "days"},
     ),
     "iso dates": (
         "von\tbis\tstatus\tx\n"
-        + "".join(f"20{i % 10:02d}-03-{1 + i % 28:02d}\t2018-11-{1 + i % 30:02d}\t{i % 2}\t{i / 8}\n" for i in range(24)),
+        + "".join(
+            f"20{i % 10:02d}-03-{1 + i % 28:02d}\t2018-11-{1 + i % 30:02d}\t{i % 2}\t{i / 8}\n" for i in range(24)
+        ),
         {"entry": "von", "exit": "bis", "event": "status"},
     ),
     "date format": (
@@ -146,12 +150,18 @@ FILES_READ: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "odd columns": (
         "time,event,constant,empty,words,copy,when,flag,inf\n"
-        + "".join(f"{1 + i},{i % 2},7,,{'few' if i % 9 else 3},{1 + i},2011-01-{1 + i:02d},{i % 3 == 0},{i}e300\n" for i in range(28)),
+        + "".join(
+            f"{1 + i},{i % 2},7,,{'few' if i % 9 else 3},{1 + i},2011-01-{1 + i:02d},{i % 3 == 0},{i}e300\n"
+            for i in range(28)
+        ),
         {"time": "time", "event": "event", "drop": ["copy"]},
     ),
     "missing values": (
         "weeks,event,a,b,c\n"
-        + "".join(f"{2 + i},{'died' if i % 2 else 'censored'},{'NA' if i % 5 == 0 else i},{'' if i % 4 == 0 else 'none'},{i % 4}\n" for i in range(32))
+        + "".join(
+            f"{2 + i},{'died' if i % 2 else 'censored'},{i if i % 5 else 'NA'},{'none' if i % 4 else ''},{i % 4}\n"
+            for i in range(32)
+        )
         + ",,,,\n",
         {"time": "weeks", "event": "event"},
     ),
@@ -165,7 +175,9 @@ def read_tables(record: Record, folder: Path) -> None:
         path = folder / f"{name.replace(' ', '_')}.csv"
         path.write_text(text, encoding="utf-8")
         add_dataset(record, name, ly.data.read_table(path, **options))
-    words = "time,event,größe,état\n" + "".join(f"{1 + i},{i % 2},{i * 1.25},{'né' if i % 2 else 'là'}\n" for i in range(20))
+    words = "time,event,größe,état\n" + "".join(
+        f"{1 + i},{i % 2},{i * 1.25},{'né' if i % 2 else 'là'}\n" for i in range(20)
+    )
     for encoding in ("utf-8", "utf-8-sig", "utf-16", "cp1252", "latin-1"):
         path = folder / f"{encoding}.csv"
         path.write_bytes(words.encode(encoding))

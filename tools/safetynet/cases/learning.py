@@ -74,9 +74,7 @@ def survival_models(record: Record, folder: Path) -> None:
 
 def strangers() -> dict[str, Any]:
     """A function, and models of other libraries as far as they are installed."""
-    found: dict[str, Any] = {
-        "function": lambda X: (np.array([1.0, 3.0, 6.0]), np.tile([0.9, 0.4, 0.1], (len(X), 1)))
-    }
+    found: dict[str, Any] = {"function": lambda X: (np.array([1.0, 3.0, 6.0]), np.tile([0.9, 0.4, 0.1], (len(X), 1)))}
     with contextlib.suppress(ImportError):
         from sksurv.ensemble import RandomSurvivalForest
         from sksurv.linear_model import CoxPHSurvivalAnalysis
@@ -205,7 +203,7 @@ def saved_models() -> dict[str, tuple[Any, Any, Any]]:
     numbers, y = plain()
     entered = np.column_stack([data.entry, X[:, :3]])
     donors = ly.allocation.DonorTypeRanker
-    models = {
+    return {
         "km": (ly.models.KaplanMeier(tau=10), X, data.y),
         "cox": (ly.models.Cox(alpha=5.0, tau=10), X, data.y),
         "aft": (ly.models.WeibullAFT(tau=10), X, data.y),
@@ -221,11 +219,22 @@ def saved_models() -> dict[str, tuple[Any, Any, Any]]:
         "mlp": (paper_ranker(ly.models.KaplanMeier(), second_stage="mlp", **few), X, data.y),
         "over deep": (paper_ranker(ly.models.DeepHit(**deep), **few), X, data.y),
         "relevance": (paper_ranker(**{**few, "tau": None}), numbers, np.exp(numbers[:, 0])),
-        "donor types": (donors(ly.models.Cox(alpha=5.0), n_types=3, min_events=5, prior=20, tau=10, random_state=0), data.X, data.y),
-        "donor column": (donors(ly.models.Cox(alpha=5.0), types="donor_blood_group", prior=np.inf, tau=10, random_state=0), data.X, data.y),
-        "donor rankers": (donors(paper_ranker(ly.models.Cox(), **few), n_types=2, prior=50, tau=10, random_state=0), data.X, data.y),
+        "donor types": (
+            donors(ly.models.Cox(alpha=5.0), n_types=3, min_events=5, prior=20, tau=10, random_state=0),
+            data.X,
+            data.y,
+        ),
+        "donor column": (
+            donors(ly.models.Cox(alpha=5.0), types="donor_blood_group", prior=np.inf, tau=10, random_state=0),
+            data.X,
+            data.y,
+        ),
+        "donor rankers": (
+            donors(paper_ranker(ly.models.Cox(), **few), n_types=2, prior=50, tau=10, random_state=0),
+            data.X,
+            data.y,
+        ),
     }
-    return models
 
 
 def fitted_gains() -> dict[str, tuple[Any, Any]]:

@@ -132,7 +132,19 @@ def compare_command(record: Record, folder: Path) -> None:
     for name, words in runs.items():
         done(record, name, "compare", *words, "--jobs", "1", "--out", str(folder / name))
         add_run(record, folder / name, f"{name}/")
-    words = ("artificial", "--rows", "600", "--iterations", "1", "--folds", "2", "--models", "KM,Cox", "--waitlist", "20")
+    words = (
+        "artificial",
+        "--rows",
+        "600",
+        "--iterations",
+        "1",
+        "--folds",
+        "2",
+        "--models",
+        "KM,Cox",
+        "--waitlist",
+        "20",
+    )
     words += ("--default-over", "none", "--jobs", "1", "--out", str(folder / "reproduced"))
     done(record, "reproduce", "reproduce", *words)
     add_run(record, folder / "reproduced" / "artificial", "reproduce/")
@@ -173,7 +185,7 @@ def add_simulation(record: Record, key: str, found: Any) -> None:
 
 @case
 def simulations(record: Record, folder: Path) -> None:
-    """Policies simulated for a short time: all tables, files of the command, and the check against published figures."""
+    """Policies simulated for a short time: all tables, the command's files, the check against published figures."""
     own = [
         {"name": "paper", "order": "model", "model": "ranker_paper"},
         {"name": "weibull gain", "order": "model", "model": "weibull", "target": "gain", "k": 3},

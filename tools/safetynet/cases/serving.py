@@ -43,7 +43,9 @@ def service(record: Record, folder: Path) -> None:
             answer(record, client, f"{name}/model", "/api/model", {"model": name})
             answer(record, client, f"{name}/rank", "/api/rank", body={**ask, "candidates": candidates[:40], "k": 3})
             answer(record, client, f"{name}/explain", "/api/explain", body={**ask, "candidates": candidates[:4]})
-            answer(record, client, f"{name}/evaluate", "/api/evaluate", body={**ask, "candidates": candidates, **outcome})
+            answer(
+                record, client, f"{name}/evaluate", "/api/evaluate", body={**ask, "candidates": candidates, **outcome}
+            )
             answer(record, client, f"{name}/sample", "/api/sample", {"model": name})
         answer(record, client, "donor", "/api/sample", body={"donor": 2, "changes": {"donor_age": 50}})
         answer(record, client, "run", "/api/run")
@@ -84,7 +86,10 @@ def refused(record: Record, client: Any, candidates: Any, donor: Any) -> None:
         "unknown model": ("/api/rank", {"candidates": candidates[:3], "donor": donor, "model": "none"}),
         "k too small": ("/api/rank", {"candidates": candidates[:3], "donor": donor, "k": 0}),
         "text for a number": ("/api/explain", {"candidates": [{**candidates[0], "age": "old"}], "donor": donor}),
-        "too few": ("/api/evaluate", {"candidates": candidates[:3], "donor": donor, "time": [1, 2, 3], "event": [1, 0, 1]}),
+        "too few": (
+            "/api/evaluate",
+            {"candidates": candidates[:3], "donor": donor, "time": [1, 2, 3], "event": [1, 0, 1]},
+        ),
         "unknown policy": ("/api/simulations", {"policies": ["mine"]}),
         "bad donor": ("/api/sample", {"donor": 99}),
     }
