@@ -37,7 +37,8 @@ sys.path.insert(0, str(TOOLS))
 from safetynet.compare import Comparison, compared  # noqa: E402
 
 BASE = "8994238"
-STAR_RELEASE = "tests/data/star_release.py"  # of the base: both sides read the same made-up release
+# Files of the base's tests that both sides read
+FROM_TESTS = ("tests/data/star_release.py", "tests/reference/star_sas/thoracic_data.sas7bdat")
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 Results = dict[str, dict[str, Any]]
 
@@ -90,7 +91,8 @@ def case_names() -> dict[str, str]:
 
 def both_sides(given: argparse.Namespace, wanted: list[str], scratch: Path) -> tuple[Results, Results]:
     """Results of the base, as far as they are not kept, and of the new tree: side by side."""
-    (scratch / "star_release.py").write_bytes(from_base(given, STAR_RELEASE))
+    for path in FROM_TESTS:
+        (scratch / Path(path).name).write_bytes(from_base(given, path))
     kept = Kept(given.base_results, given.base_tree.resolve() if given.base_tree else given.base)
     missing = [name for name in wanted if name not in kept.results]
     new = Side("new", given.new_tree.resolve(), wanted, scratch)
@@ -183,7 +185,7 @@ def from_base(given: argparse.Namespace, path: str) -> bytes:
 
 def git(*words: str) -> bytes:
     """What git prints, in the repository that this script is in."""
-    return subprocess.run(["git", "-C", str(TOOLS), *words], check=True, capture_output=True).stdout
+    return subprocess.run(["git", "-C", str(TOOLS.parent), *words], check=True, capture_output=True).stdout
 
 
 class Kept:

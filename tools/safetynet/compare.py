@@ -124,8 +124,16 @@ def _difference(key: str, old: np.ndarray, new: np.ndarray, place: tuple[int, ..
     where = f"[{', '.join(map(str, place))}]" if place else ""
     one, other = old[place], new[place]
     if old.dtype == object:
-        return Difference(key + where, repr(one), repr(other))
+        return Difference(key + where, *_excerpts(one, other))
     return Difference(key + where, repr(float(one)), repr(float(other)), ulps(float(one), float(other)))
+
+
+def _excerpts(one: str, other: str, most: int = 70) -> tuple[str, str]:
+    """Two texts from a little before where they begin to differ."""
+    pairs = enumerate(zip(one, other, strict=False))
+    same = next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
+    start = max(0, same - 15) if max(len(one), len(other)) > most else 0
+    return tuple(("…" if start else "") + repr(text[start : start + most]) for text in (one, other))  # type: ignore
 
 
 def ulps(one: float, other: float) -> int | None:

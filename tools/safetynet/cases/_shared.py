@@ -66,10 +66,14 @@ def patients(n: int = 320, seed: int = 5) -> pd.DataFrame:
     return table
 
 
+def base_file(name: str) -> Path:
+    """A file of the base's tests, which `safety_net.py` has put aside for both sides."""
+    return Path(os.environ["SAFETY_NET_FILES"]) / name
+
+
 def star_release() -> Any:
-    """The module of the base's tests that makes a STAR release up; the parent process has put it aside."""
-    path = Path(os.environ["SAFETY_NET_FILES"]) / "star_release.py"
-    spec = importlib.util.spec_from_file_location("star_release", path)
+    """The module of the base's tests that makes a STAR release up."""
+    spec = importlib.util.spec_from_file_location("star_release", base_file("star_release.py"))
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -53,13 +53,13 @@ def metrics(record: Record, folder: Path) -> None:
     record.add("pairwise", ly.metrics.pairwise_accuracy(years[:12], two[:12]))
 
     model = ly.models.Cox(tau=8).fit(X[:200], y[:200])
-    estimator = ly.relevance.ExpectedYears(ly.models.Cox(alpha=5.0), tau=8.0)
+    estimator, fitted = (ly.relevance.ExpectedYears(ly.models.Cox(alpha=5.0), tau=8.0) for _ in range(2))
     scorers = {
         "concordance": ly.metrics.make_scorer("concordance"),
         "auc": ly.metrics.make_scorer("auc", time=4.0),
         "ndcg": ly.metrics.make_scorer("ndcg", k=1, waitlist=20, relevance=estimator, cv=2),
         "value": ly.metrics.make_scorer("policy_value", k=5, waitlist=20, relevance=estimator, cv=2),
-        "fitted": ly.metrics.make_scorer("ndcg", k=3, relevance=estimator.fit(X[:200], y[:200])),
+        "fitted": ly.metrics.make_scorer("ndcg", k=3, relevance=fitted.fit(X[:200], y[:200])),
     }
     for name, scorer in scorers.items():
         record.add(f"scorer/{name}", scorer(model, X[200:], y[200:]))
@@ -91,9 +91,9 @@ def relevance(record: Record, folder: Path) -> None:
     few, fewer = plain()
     models = {"km": ly.models.KaplanMeier, "cox": lambda: ly.models.Cox(alpha=10.0), "aft": ly.models.WeibullAFT}
     EY, IPCW, DR = ly.relevance.ExpectedYears, ly.relevance.IPCW, ly.relevance.DoublyRobust
+    clipped: dict[str, Any] = {"tau": tau, "on_violation": "clip", "floor": 0.03}
     for name, model in models.items():
         add_relevance(record, f"EY {name}", EY(model(), tau=tau).fit(X, y).estimate(X, y))
-        clipped = {"tau": tau, "on_violation": "clip", "floor": 0.03}
         add_relevance(record, f"IPCW {name}", IPCW(model(), **clipped).fit(X, y).estimate(X, y))
         add_relevance(record, f"DR {name}", DR(model(), model(), **clipped).fit(X, y).estimate(X, y))
     for name, estimator in {
@@ -122,6 +122,18 @@ def relevance(record: Record, folder: Path) -> None:
             found = ly.relevance.check_positivity(model, X, y, 12.0, by=by)
             add_positivity(record, f"positivity/{name}/{type(model).__name__}", found)
     scores = {"first": few[:, 0], "second": few[:, 1] - few[:, 2]}
+    record.attributes(
+        "compared", ly.metrics.compare(known, scores, waitlist=10, n_resamples=60), "values", "differences"
+    )
+    record.add("as array", np.asarray(known))
+    administrative = ly.models.AdministrativeCensoring(ly.models.Cox(alpha=10.0), entry=0)
+    entered = np.column_stack([data.entry, X[:, :5]])
+    for name, made in (
+        ("IPCW", IPCW(administrative, **clipped)),
+        ("DR", DR(models["cox"](), administrative, **clipped)),
+    ):
+        add_relevance(record, f"administrative/{name}", made.fit(entered, y).estimate(entered, y))
+    add_positivity(record, "administrative", ly.relevance.check_positivity(administrative, entered, y, 12.0))
     found = ly.relevance.sensitivity(known, fewer, scores, waitlist=10, n_resamples=60)
     record.attributes("sensitivity", found, "model", "other", "tipping_point", "table")
 
@@ -219,3 +231,4 @@ def donors_and_gain(record: Record, folder: Path) -> None:
     by_type.fit(None, None, data.X, data.y)
     record.add("gained/by type/scores", by_type.scores(new))
     record.add("gained/by type/predict", by_type.predict(new, new.iloc[[2]]))
+    record.add("gained/by type/lookup", by_type.lookup(new))

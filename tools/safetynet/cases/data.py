@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import shutil
 import zipfile
 from io import StringIO
 from pathlib import Path
@@ -14,7 +15,7 @@ import pandas as pd
 from ..names import ly, read
 from ..record import Record
 from . import case
-from ._shared import matrix, patients, plain, registry, star_release
+from ._shared import base_file, matrix, patients, plain, registry, star_release
 
 WORLDS = ("registry", "proportional", "interactions", "crossing", "informative_censoring")
 
@@ -156,6 +157,14 @@ FILES_READ: dict[str, tuple[str, dict[str, Any]]] = {
         ),
         {"time": "time", "event": "event", "drop": ["copy"]},
     ),
+    "row names": (
+        "time event x\n" + "".join(f"r{i} {1 + i % 6} {i % 2} {i / 3:.3f}\n" for i in range(25)),
+        {"time": "time", "event": "event"},
+    ),
+    "three decimals": (
+        "months;event;dose\n" + "".join(f"{1 + i % 9};{i % 2};{1 + i % 4}.{100 + 7 * i}\n" for i in range(25)),
+        {"time": "months", "event": "event"},
+    ),
     "missing values": (
         "weeks,event,a,b,c\n"
         + "".join(
@@ -196,17 +205,26 @@ def read_tables(record: Record, folder: Path) -> None:
     for path in ("p.parquet", "p.feather", "p.xlsx", "p.dta", "p.csv.gz", "p.zip"):
         add_dataset(record, path, ly.data.read_table(folder / path, **options))
     add_dataset(record, "frame", ly.data.read_table(table, **options))
+    zoned = table.assign(
+        listed=table["listed"].dt.tz_localize("Europe/Vienna"), days=pd.to_timedelta(table["days"], "D")
+    )
+    add_dataset(record, "time zones and durations", ly.data.read_table(zoned.astype({"listed": object}), **options))
+    sas = {"time": "AGE", "event": "WL_ORG", "event_values": "HR", "keep": ["GENDER", "TBILI"]}
+    add_dataset(record, "sas", ly.data.read_table(base_file("thoracic_data.sas7bdat"), **sas))
     add_dataset(record, "text frame", ly.data.read_table(pd.read_csv(StringIO(csv), dtype=str), **options))
 
 
 @case
 def star_files(record: Record, folder: Path) -> None:
-    """read_star on a made-up release, as text and as Stata files."""
+    """read_star on a made-up release, as text, Stata and SAS files."""
     made_up = star_release()
     people = made_up.made_up_patients(120, random_state=4, columns=160)
     for kind, write in (("text", made_up.write_text), ("stata", made_up.write_stata)):
         write(folder / kind, people)
         add_dataset(record, kind, ly.data.read_star(folder / kind))
+    (folder / "sas").mkdir()
+    shutil.copy(base_file("thoracic_data.sas7bdat"), folder / "sas")
+    add_dataset(record, "sas", ly.data.read_star(folder / "sas"))
 
 
 @case

@@ -55,6 +55,8 @@ def survival_models(record: Record, folder: Path) -> None:
         if hasattr(model, "survival_at"):
             for left in (False, True):
                 record.add(f"registry/{name}/own {left}", model.survival_at(wide[:50], of_wide.time[:50], left=left))
+    record.add("summary", ly.models.Cox(tau=10).fit(pd.DataFrame(X, columns=list("abcd")), y).summary())
+    add_model(record, "one step", ly.models.Cox(max_iter=1, tol=1e-12).fit(X, y), X, "coef_")
     many, of_many = plain(20_500, 6, 12)
     add_model(record, "large/cox", ly.models.Cox(tau=10).fit(many, of_many), many[:200], "coef_", "standard_error_")
     add_model(record, "large/aft", ly.models.WeibullAFT(tau=10).fit(many, of_many), many[:200], "coef_")
@@ -82,9 +84,10 @@ def strangers() -> dict[str, Any]:
         found["forest"] = RandomSurvivalForest(n_estimators=5, random_state=0, n_jobs=1)
         found["sksurv cox"] = CoxPHSurvivalAnalysis(alpha=0.1)
     with contextlib.suppress(ImportError):
-        from lifelines import WeibullAFTFitter
+        from lifelines import KaplanMeierFitter, WeibullAFTFitter
 
         found["lifelines aft"] = WeibullAFTFitter(penalizer=0.1)
+        found["lifelines km"] = KaplanMeierFitter()
     return found
 
 
@@ -191,8 +194,9 @@ def stacked_rankers(record: Record, folder: Path) -> None:
         add_ranker(record, name, ranker.fit(few, y), few)
     known = stacked_ranker(folds=2, **{**FEW_TREES, "tau": None})
     add_ranker(record, "relevance", fit_on_relevance(known, few, few[:, 0] ** 2), few, curves=False)
-    scarce = stacked_ranker(ly.models.KaplanMeier(), **FEW_TREES).fit(few[:40], y[:40].restrict(0.6))
+    scarce = stacked_ranker(ly.models.KaplanMeier(), **FEW_TREES).fit(few[:40], (np.arange(40) % 8 == 0, y[:40].time))
     record.add("scarce", scarce.predict(few))
+    record.add("score", rankers["km"].score(few, y))
 
 
 def saved_models() -> dict[str, tuple[Any, Any, Any]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..names import called, command_words, ly, read, run_protocol
+from ..names import called, command_words, ly, paper_ranker, read, run_protocol
 from ..record import Record, named_file
 from . import case
 from ._shared import patients, registry
@@ -64,25 +66,25 @@ def experiment_variants(record: Record, folder: Path) -> None:
         data = replace(data, unit="years") if name != "many" else replace(data, truth=None)
         run_protocol(protocol, data, folder / name, **{**plain, **options})
         add_run(record, folder / name, f"{name}/")
-    only = ("EY right", "IPCW wrong", "DR fitted", "both wrong")
-    bench = ly.experiments.estimator_bench(
-        n=300, replicates=2, mechanisms=("independent", "paper"), waitlist=10, only=only, n_resamples=40, n_jobs=1
-    )
-    record.add("bench", bench.table)
+    mechanisms = ("independent", "covariate", "administrative", "informative", "paper")
+    settings: dict[str, Any] = {"n": 250, "replicates": 2, "waitlist": 10, "n_resamples": 40, "n_jobs": 1}
+    record.add("bench", ly.experiments.estimator_bench(mechanisms=mechanisms, **settings).table)
+    add_report(record, folder / "temporal", folder / "centre")
     check = ly.experiments.registry_check(models=("KM", "Cox"), n=800, folds=2)
     record.attributes("registry check", check, "follow_up", "survival", "events_only", "full")
 
 
-def add_report(record: Record, folder: Path) -> None:
-    """Record the numbers of a run's report: charts and cells of tables."""
-    import re
-
-    text = Path(ly.report.write_report(folder)).read_text(encoding="utf-8")
+def add_report(record: Record, folder: Path, other: Path | None = None) -> None:
+    """Record the numbers of a run's report and of its tables in Markdown: charts, and cells of tables."""
+    text = Path(ly.report.write_report(folder, other)).read_text(encoding="utf-8")
     charts = re.search(r'<script type="application/json" id="charts">(.*?)</script>', text, re.DOTALL)
     assert charts is not None
     record.json("report/charts", charts.group(1).replace("\\u003c", "<"))
     cells = re.findall(r"<td[^>]*>(.*?)</td>", text, re.DOTALL)
     record.printed_numbers("report/cells", " | ".join(re.sub(r"<[^>]*>", " ", cell) for cell in cells))
+    rows = re.findall(r"^\|.*$", named_file(folder, "tables.md").read_text(encoding="utf-8"), re.MULTILINE)
+    body = [row for row, after in zip(rows, [*rows[1:], ""], strict=True) if not after.startswith("|---")]
+    record.printed_numbers("markdown/cells", "\n".join(body))
 
 
 # the command line
@@ -112,7 +114,7 @@ def done(record: Record, key: str, *words: str) -> None:
     code, text = lifeyears(*words)
     if code:
         raise RuntimeError(f"lifeyears {' '.join(words)} ended with {code}: {text}")
-    record.add(f"{key}/stdout", text)
+    record.add(f"{key}/stdout", text.replace(os.getcwd(), "."))
 
 
 @case
@@ -129,6 +131,11 @@ def compare_command(record: Record, folder: Path) -> None:
             *("--subgroups", "device"),
         ),
     }
+    (folder / "small.toml").write_text('models = ["KM", "Cox"]\nfolds = 2\nwaitlist = 12\nevent-values = "yes"\n')
+    runs["config"] = (
+        *(str(folder / "patients.csv"), "--time", "days", "--event", "died", "--drop", "listed,hospital"),
+        *("--config", str(folder / "small.toml"), "--horizon", "2000", "--categorical", "device"),
+    )
     for name, words in runs.items():
         done(record, name, "compare", *words, "--jobs", "1", "--out", str(folder / name))
         add_run(record, folder / name, f"{name}/")
@@ -205,6 +212,23 @@ def simulations(record: Record, folder: Path) -> None:
     check = ly.simulation.steady_state({"world": {"scale": 0.05, "burn_in_years": 1.0}}, 1.0, 2, n_jobs=1)
     record.table("check", check.table.drop(columns="source"))
     record.add("check/holds", read(check, "holds"))
+
+    saved = ly.save(paper_ranker(tau=20, random_state=0, n_jobs=1).fit(registry().X, registry().y), folder / "saved")
+    (folder / "own.yaml").write_text(
+        "years: 0.5\nreplicates: 2\nreference: first_come\n"
+        "world:\n  scale: 0.02\n  burn_in_years: 0.2\n  most_offers: 5\n"
+        f"policies:\n  - first_come\n  - {{name: mine, order: model, model: {saved}, k: 2}}\n"
+    )
+    (folder / "tau.toml").write_text(
+        'years = 0.4\nreplicates = 1\npolicies = ["oracle"]\n[world]\nscale = 0.02\ntau = 5.0\n'
+    )
+    for name in ("own.yaml", "tau.toml"):
+        found = simulate(config=ly.simulation.read_config(folder / name), n_jobs=1)
+        record.attributes(name, found, "table", "differences", "by_group")
+    (folder / "small-world.json").write_text(json.dumps(WORLD))
+    words = ("--check", "--years", "0.5", "--replicates", "2", "--jobs", "1", "--out", str(folder / "checked"))
+    record.add("check command", lifeyears("simulate", str(folder / "small-world.json"), *words)[0])
+    record.csv("check command/measures", named_file(folder / "checked", "measures.csv"))
 
     config = {"years": 0.5, "replicates": 2, "policies": ["us_status", "oracle"], **WORLD}
     (folder / "small.json").write_text(json.dumps(config))

@@ -14,7 +14,7 @@ import pandas as pd
 from ..names import ROUTES, fit_model, ly, read
 from ..record import Record
 from . import case
-from ._shared import plain, registry
+from ._shared import patients, plain, registry
 from .running import lifeyears
 
 
@@ -59,6 +59,13 @@ def service(record: Record, folder: Path) -> None:
         del found["id"]
         record.json("simulation", found)
         refused(record, client, candidates, donor)
+    table = ly.data.read_table(patients(200).drop(columns="listed"), time="days", event="died", horizon=3000.0)
+    own = {"own": fit_model(table, base="Cox", preset="none", name="own table", n_jobs=1)}
+    with TestClient(ly.app.create_app(own), base_url="http://localhost") as client:
+        answer(record, client, "own/model", "/api/model")
+        answer(record, client, "own/sample", "/api/sample")
+        sample = client.get(route(client, "/api/sample")).json()
+        answer(record, client, "own/rank", "/api/rank", body={name: sample[name] for name in ("candidates", "donor")})
 
 
 def route(client: Any, path: str) -> str:
