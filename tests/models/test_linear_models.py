@@ -12,8 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 import lifeyears as ly
 from conftest import cohort
 from lifeyears.models import Cox, KaplanMeier, WeibullAFT
-from lifeyears.models._newton import Maximum, maximise
-from lifeyears.models._partial_likelihood import PartialLikelihood, RiskSets
+from lifeyears.models.fitting import Maximum, PartialLikelihood, RiskSets, maximise
 
 NEW = pd.DataFrame({"age": [40.0, 65.0], "sex": [1.0, 0.0], "x": [-1.0, 0.5]})
 
@@ -115,7 +114,7 @@ def warm_started(monkeypatch, model, rows=1000):
 def test_blocks_and_warm_start_do_not_change_the_answer(monkeypatch, ties):
     X, y = cohort(2000, ties=True)
     whole = Cox(ties=ties).fit(X, y)
-    monkeypatch.setattr("lifeyears.models._partial_likelihood.BLOCK_ROWS", 7)
+    monkeypatch.setattr("lifeyears.models.fitting._partial_likelihood.BLOCK_ROWS", 7)
     starts = warm_started(monkeypatch, Cox)
     warm = Cox(ties=ties).fit(X, y)
     assert starts
@@ -501,7 +500,7 @@ def test_score_is_the_c_index(X, y):
 def test_steps_by_an_earlier_curvature_change_nothing_but_the_time(monkeypatch, model):
     X, y = cohort(600)
     quick = clone(model).fit(X, y)
-    monkeypatch.setattr("lifeyears.models._newton.SHRINKING", 0.0)  # Newton's method as the books have it
+    monkeypatch.setattr("lifeyears.models.fitting._newton.SHRINKING", 0.0)  # Newton's method as the books have it
     plain = clone(model).fit(X, y)
     assert quick.coef_ == pytest.approx(plain.coef_, rel=1e-8, abs=1e-9)
     assert quick.n_iter_ <= plain.n_iter_

@@ -17,7 +17,7 @@ from lifeyears.relevance import (
     Ensemble,
     ExpectedYears,
     PositivityError,
-    averaged,
+    average_relevance,
     cross_fit,
     temporal_folds,
 )
@@ -186,9 +186,9 @@ def test_ensemble_is_the_mean():
     with pytest.raises(NotFittedError):
         Ensemble(parts).estimate(X, y)
     with pytest.raises(ValueError, match="several horizons"):
-        averaged([ExpectedYears(tau=tau).fit(X, y).estimate(X, y) for tau in (5, 8)])
+        average_relevance([ExpectedYears(tau=tau).fit(X, y).estimate(X, y) for tau in (5, 8)])
     with pytest.raises(ValueError, match="nothing to average"):
-        averaged([])
+        average_relevance([])
 
 
 def test_known_curves_are_cut_to_the_fold_in_averages_of_averages_too():

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..curves import row_blocks
-from ..models._base import MOST_GRID_POINTS
+from ..curves import MOST_GRID_POINTS, row_blocks
 from ..outcome import Outcome
 from ..relevance import Diagnostics, DoublyRobust, ExpectedYears
 
