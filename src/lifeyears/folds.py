@@ -44,10 +44,11 @@ def draw_folds(
 
     Examples
     --------
-    >>> [test.tolist() for _, test in draw_folds([1, 1, 0, 0], 2)]
-    [[0, 2], [1, 3]]
-    >>> [test.tolist() for _, test in draw_folds([1, 1, 0, 0], 2, groups=["a", "a", "b", "b"])]
-    [[2, 3], [0, 1]]
+    >>> is_event = np.array([1, 1, 0, 0])
+    >>> [is_event[test].tolist() for _, test in draw_folds(is_event, 2)]
+    [[1, 0], [1, 0]]
+    >>> [test.tolist() for _, test in draw_folds(is_event, 2, groups=["a", "a", "b", "b"])]
+    [[0, 1], [2, 3]]
     """
     from sklearn.model_selection import KFold, StratifiedKFold
 

@@ -73,9 +73,9 @@ def resampled_gains(
 
     `draws` holds row numbers, one resample per row. `orders` sorts the rows by falling score, one ranking per row;
     `first` marks where a new score begins. `running` is 0 followed by the running sum of the weights of the ranks,
-    `slopes` its slope at each of these points. A row drawn c times takes c places in a row; equal scores share the weights of their
-    places evenly. The standard errors are the infinitesimal jackknife's: the spread of the gain's derivatives by the
-    mass of each row, which changes its own term and pushes all later rows down.
+    `slopes` its slope at each of these points. A row drawn c times takes c places in a row; equal scores share the
+    weights of their places evenly. The standard errors are the infinitesimal jackknife's: the spread of the gain's
+    derivatives by the mass of each row, which changes its own term and pushes all later rows down.
 
     Returns (resamples, rankings) gains and errors, and (resamples, pairs) errors of differences.
     """
