@@ -21,7 +21,7 @@ def test_a_unit_without_a_length():
     assert year_in("time units") == 1.0
     assert year_in("time units", unknown=7.5) == 7.5
     with pytest.raises(
-        DataError, match=r"the length of the time unit 'fortnights' is not known\. Name one of"
+        DataError, match=r"unit 'fortnights' is not known\. Name one of"
     ) as error:
         days_in("fortnights")
     assert error.value.render(json_terms).endswith('hours, days, weeks, months, years with "unit".')

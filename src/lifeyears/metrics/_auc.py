@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,18 @@ from ._checks import check_scored
 if TYPE_CHECKING:
     from .._typing import BoolArray, FloatArray
     from ..outcome import OutcomeLike
+
+
+@overload
+def auc_at(
+    y: OutcomeLike, scores: ArrayLike, time: float, censoring: OutcomeLike | SurvivalCurves | None = None
+) -> float: ...
+
+
+@overload
+def auc_at(
+    y: OutcomeLike, scores: ArrayLike, time: ArrayLike, censoring: OutcomeLike | SurvivalCurves | None = None
+) -> float | FloatArray: ...
 
 
 def auc_at(

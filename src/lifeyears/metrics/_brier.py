@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +17,24 @@ from ._censoring import censoring_curves, inverse_weights
 if TYPE_CHECKING:
     from .._typing import FloatArray
     from ..outcome import OutcomeLike
+
+
+@overload
+def brier_score(
+    y: OutcomeLike,
+    survival: SurvivalCurves | ArrayLike,
+    time: float,
+    censoring: OutcomeLike | SurvivalCurves | None = None,
+) -> float: ...
+
+
+@overload
+def brier_score(
+    y: OutcomeLike,
+    survival: SurvivalCurves | ArrayLike,
+    time: ArrayLike,
+    censoring: OutcomeLike | SurvivalCurves | None = None,
+) -> float | FloatArray: ...
 
 
 def brier_score(

@@ -227,7 +227,7 @@ def test_bad_settings_of_deephit(bad):
 
 def test_divergence_says_so():
     X, y = cohort(300)
-    with pytest.raises(RuntimeError, match="Lower learning_rate"):
+    with pytest.raises(RuntimeError, match="lower value with learning_rate="):
         DeepSurv(learning_rate=1e30, epochs=5, random_state=0).fit(X, y)
 
 

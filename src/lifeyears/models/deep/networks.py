@@ -113,7 +113,7 @@ def train(
         if not np.isfinite(trained):
             raise WorkError(
                 "training diverged: the loss is not finite",
-                hint=Message("Use a lower ", Setting("learning_rate"), "."),
+                hint=Message("Choose a lower value with ", Setting("learning_rate"), "."),
             )
         if judged < best_loss or best is None or not len(judges):
             best_loss, history.best_epoch = judged, epoch
