@@ -40,7 +40,7 @@ from .allocation._gained import Life
 from .allocation._typing_donors import DonorTypes
 from .data import TablePreprocessor
 from .models import AdministrativeCensoring, Cox, DeepHit, DeepSurv, KaplanMeier, WeibullAFT
-from .models._proportional import Baseline, LifeTable
+from .models.fitting import Baseline, LifeTable
 from .ranking import BootstrappedRanker, PseudoLabels, RankerReport
 from .ranking._calibration import CalibrationMap
 from .ranking._network import HIDDEN, YearsNetwork
@@ -441,9 +441,9 @@ class _Network:
         self.state = state
 
     def built(self, beside: dict[str, Any]) -> Any:
-        from .models._deep import torch_side
+        from .models.deep import import_networks
 
-        side = torch_side()
+        side = import_networks()
         *_, last = [name for name in self.state if name.endswith(".weight")]
         first = next(iter(self.state))
         network = side.build_network(

@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 
 import lifeyears as ly
 from conftest import cohort
-from lifeyears.models._partial_likelihood import PartialLikelihood
+from lifeyears.models.fitting import PartialLikelihood
 from lifeyears.ranking.splines._hazards import LINE, Seen, evident, line_hazards, posterior
 from lifeyears.ranking.splines._phases import phase_of
 from lifeyears.ranking.splines._terms import NO_PAIRS, Lines, Pairs, Terms

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..metrics import ndcg_score
-from ..metrics._concordance import concordance_counts
+from ..metrics import count_concordant_pairs, ndcg_score
 
 BLUE, RED = "#0072B2", "#D55E00"  # told apart by colour-blind readers
 
@@ -43,7 +42,7 @@ class Case:
     @cached_property
     def c_index(self) -> float:
         """The predictor's C-index (nothing is said of one below chance: a case may well have it)."""
-        concordant, tied, comparable = concordance_counts(self.utilities, np.ones(self.n, dtype=bool), self.scores)
+        concordant, tied, comparable = count_concordant_pairs(self.utilities, np.ones(self.n, dtype=bool), self.scores)
         return (concordant + 0.5 * tied) / comparable if comparable else float("nan")
 
     @property

@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._frames import as_pandas
 from .._threads import one_thread
+from ..checks import is_number
 from ..data import TablePreprocessor
 from ..metrics import concordance_index
-from ..models._base import is_number
 from ..outcome import Outcome
 from ..ranking import BootstrappedRanker
 from ._fitting import checked_pairs, fresh, horizon, present

@@ -9,8 +9,7 @@ import pandas as pd
 
 from .._frames import as_pandas
 from ..models import wrap
-from ..models._base import horizon_of
-from ..outcome import Outcome, as_outcome
+from ..outcome import Outcome, as_outcome, resolve_horizon
 from ..ranking import _rows as rows
 
 
@@ -27,7 +26,7 @@ def fresh(ranker: Any, tau: float, seed: int) -> Any:
 def horizon(tau: Any, ranker: Any, y: Outcome | None) -> float:
     """The horizon asked for; else the ranker's; else the largest training time (no y: the ranker is fitted)."""
     own = getattr(ranker, "tau" if y is not None else "tau_", None)
-    return horizon_of(own if tau is None else tau, y)
+    return resolve_horizon(own if tau is None else tau, y)
 
 
 def checked_pairs(X: Any, y: Any, who: str) -> tuple[pd.DataFrame, Outcome]:

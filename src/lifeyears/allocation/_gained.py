@@ -15,8 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._frames import as_pandas
 from ..data import TablePreprocessor
-from ..models import WeibullAFT
-from ..models._base import SurvivalModel
+from ..models import SurvivalModel, WeibullAFT
 from ..outcome import Outcome, as_outcome
 from ..ranking import BootstrappedRanker
 from ._donor_types import DonorTypeRanker

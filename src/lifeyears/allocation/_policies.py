@@ -8,9 +8,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..checks import check_values
 from ..data.registry._pairs import generator
-from ..metrics._checks import checked_values
-from ..metrics._gain import discounts, tie_averaged
+from ..metrics import average_ties, discounts
 
 
 class Policy(Protocol):
@@ -41,10 +41,10 @@ class RankingPolicy:
         array, shape (n,)
             They sum to 1. Equal scores have equal chances.
         """
-        keys = self._keys(checked_values(scores, "scores"), candidates)
+        keys = self._keys(check_values("scores", scores), candidates)
         order = np.argsort(-keys, kind="stable")
         chances = np.empty(len(keys))
-        chances[order] = tie_averaged(self._places(len(keys)), keys[order])
+        chances[order] = average_ties(self._places(len(keys)), keys[order])
         return chances
 
     def choose(self, scores: Any, random_state: Any = None, candidates: Any = None) -> int:
@@ -78,7 +78,7 @@ class RankingPolicy:
             Positions of all candidates. The first is distributed as `probabilities` says.
         """
         rng = generator(random_state)
-        keys = self._keys(checked_values(scores, "scores"), candidates)
+        keys = self._keys(check_values("scores", scores), candidates)
         shuffled = rng.permutation(len(keys))  # a fair order of equals
         return self._offered(shuffled[np.argsort(-keys[shuffled], kind="stable")], rng)
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from ..checks import check_values
 from ..metrics import compare, policy_value
-from ..metrics._checks import checked_values
 from ._bounds import guarantee
 from ._policies import checked_k
 
@@ -116,7 +116,7 @@ def tradeoff(
 
     if not len(ks):
         raise ValueError("ks is empty: give at least one k")
-    worth = checked_values(relevance, "relevance")
+    worth = check_values("relevance", relevance)
     places = list(dict.fromkeys(checked_k(k) for k in ks))
     rows: dict[tuple[str, int], dict[str, float]] = {(str(name), k): {} for name in scores for k in places}
     for k in places:

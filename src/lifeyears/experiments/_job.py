@@ -17,8 +17,7 @@ from ..data import Dataset, TablePreprocessor
 from ..data._dataset import refuse_no_features
 from ..data.tables._outcome import DAYS_IN
 from ..metrics import auc_at, concordance_index, ndcg_score, policy_value
-from ..models import Cox, DeepHit, DeepSurv, KaplanMeier, SurvivalModel, WeibullAFT
-from ..models._weibull import refuse_time_zero
+from ..models import Cox, DeepHit, DeepSurv, KaplanMeier, SurvivalModel, WeibullAFT, refuse_time_zero
 from ..outcome import Outcome
 from ..ranking import BootstrappedRanker, fit_together
 from ..relevance import IPCW, DoublyRobust, ExpectedYears, cross_fit, temporal_folds

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..data import Dataset
-from ..metrics._gain import discounts, rank_weights
+from ..metrics import discounts, rank_weights
 from ._columns import NAMES, column_of
 from ._plan import base_of
 

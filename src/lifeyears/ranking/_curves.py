@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..curves import SurvivalCurves, row_blocks
-from ..models._base import MOST_GRID_POINTS
+from ..curves import MOST_GRID_POINTS, SurvivalCurves, row_blocks
 
 STEPS = 40
 

@@ -11,8 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from .._threads import one_thread
-from ..models._base import horizon_of
-from ..outcome import Outcome, as_outcome
+from ..outcome import Outcome, as_outcome, resolve_horizon
 from ._fitting import FEWEST_TO_CALIBRATE, Fitting
 from ._labels import PseudoLabels
 from ._ranker import BootstrappedRanker
@@ -77,7 +76,7 @@ def fit_on_dask(
 
     sample, outcome, held_out = _joined(client.gather(client.compute([_part(each, -1) for each in dealt])))
     matrix = ranker._training_matrix(sample, {})
-    ranker.tau_ = horizon_of(ranker.tau, outcome)
+    ranker.tau_ = resolve_horizon(ranker.tau, outcome)
     fitting = Fitting(
         base=ranker.base,
         censoring=ranker.censoring,

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..curves import row_blocks
-from ..models._base import MOST_GRID_POINTS
+from ..curves import MOST_GRID_POINTS, row_blocks
 from ..outcome import Outcome
 from ..relevance import Diagnostics, DoublyRobust, ExpectedYears
 
@@ -46,7 +45,7 @@ class PseudoLabels:
             n_at_horizon=sum(part.n_at_horizon for part in parts),
             n_imputed=sum(part.n_imputed for part in parts),
             n_fallback=sum(part.n_fallback for part in parts),
-            diagnostics=Diagnostics.joined([part.diagnostics for part in parts]),
+            diagnostics=Diagnostics.join([part.diagnostics for part in parts]),
         )
 
     def __repr__(self) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..curves import row_blocks
-from ..models._deep import torch_side
+from ..models.deep import import_networks
 
 HIDDEN = (64, 32)
 EPOCHS, PATIENCE = 60, 8
@@ -28,7 +28,7 @@ class YearsNetwork:
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Years of each row."""
-        side = torch_side()
+        side = import_networks()
         with side.torch.no_grad(), side.private_torch(0):
             parts = [
                 self.network(side.torch.from_numpy(((X[rows] - self.mean) / self.scale).astype(np.float32)))
@@ -41,7 +41,7 @@ def hybrid_loss(
     output: Any, labels: Any, gains: Any, alpha: float, margin: float, group_size: int, centre: float, spread: float
 ) -> Any:
     """α·MSE + (1 − α)·rank (section 5), the mean over groups of the batch; ranks are held fixed, as in the trees."""
-    torch = torch_side().torch
+    torch = import_networks().torch
     scores = centre + spread * output.reshape(-1)
     total, groups = scores.new_zeros(()), 0
     for f, y, gain in zip(scores.split(group_size), labels.split(group_size), gains.split(group_size), strict=True):
@@ -66,7 +66,7 @@ def train_network(
     X: np.ndarray, labels: np.ndarray, gains: np.ndarray, alpha: float, margin: float, group_size: int, seed: int
 ) -> YearsNetwork:
     """Adam over random batches of one group each, stopped on a share of the rows."""
-    side = torch_side()
+    side = import_networks()
     torch = side.torch
     mean, scale = X.mean(axis=0), X.std(axis=0)
     scale = np.where(scale > 0, scale, 1.0)

@@ -16,8 +16,7 @@ from .._threads import one_thread
 from ..curves import SurvivalCurves
 from ..data import TablePreprocessor
 from ..metrics import concordance_index
-from ..models._base import horizon_of
-from ..outcome import Outcome, as_outcome
+from ..outcome import Outcome, as_outcome, resolve_horizon
 from ._curves import bent_to
 from ._explain import Explanation, explain
 from ._fitting import Fit, Fitting
@@ -197,7 +196,7 @@ class BootstrappedRanker(BaseEstimator):
             y = as_outcome(y)
             if len(y) != len(matrix):
                 raise ValueError(f"X has {len(matrix)} rows and y has {len(y)}: there must be one outcome for each")
-            self.tau_ = horizon_of(self.tau, y)
+            self.tau_ = resolve_horizon(self.tau, y)
         fitting = Fitting(
             base=self.base,
             censoring=self.censoring,

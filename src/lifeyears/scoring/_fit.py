@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..data._dataset import refuse_no_features
-from ..models import Cox, DeepHit, DeepSurv, KaplanMeier, WeibullAFT
-from ..models._weibull import refuse_time_zero
+from ..models import Cox, DeepHit, DeepSurv, KaplanMeier, WeibullAFT, refuse_time_zero
 from ..ranking import BootstrappedRanker
 from ._card import make_card
 from ._model import MatchModel

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...curves import SurvivalCurves, checked_grid
+from ...curves import SurvivalCurves, check_grid
 from ...outcome import Outcome
 from .._dataset import DataReport, Dataset, Truth
 from ._features import LAST_YEAR
@@ -106,7 +106,7 @@ def _days_of_loss(life: np.ndarray, rates: np.ndarray, rule: World, rng: np.rand
 
 def _censoring_curves(cut: np.ndarray, rates: np.ndarray, times: Any) -> SurvivalCurves:
     """G(t|x): not yet lost, and the study not yet over, at one time or many; both happen at the end of whole days."""
-    times = checked_grid(times)
+    times = check_grid(times)
     days = np.floor(times * DAYS + 1e-6)
     return SurvivalCurves(times, np.exp(-np.multiply.outer(rates / DAYS, days)) * (days < cut[:, None]))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...metrics._gain import discounts
+from ...metrics import discounts
 from ._kernel import Groups, arranged, falling, hybrid_sums, pair_loss, pair_sums
 
 

@@ -19,9 +19,7 @@ from itertools import pairwise
 import numpy as np
 from scipy import linalg
 
-from ...models._newton import maximise
-from ...models._partial_likelihood import PartialLikelihood, RiskSets
-from ...models._proportional import Baseline
+from ...models.fitting import Baseline, PartialLikelihood, RiskSets, maximise
 from ...outcome import Outcome
 from ._phases import Stretch, costs_of, phase_of, years_of
 from ._terms import NO_PAIRS, Lines, Pairs, Terms, add_lines, add_pairs

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...models._proportional import Baseline, LifeTable, risk_of
+from ...models.fitting import Baseline, LifeTable, relative_risk
 from ...outcome import Outcome
 
 FEWEST_EVENTS = 100  # in each phase
@@ -29,7 +29,7 @@ class Stretch:
     def survival(self, log_hazard: np.ndarray) -> np.ndarray:
         """The chance to live to its end; all of the baseline's times lie before."""
         whole = self.baseline.hazard[-1] if len(self.baseline.hazard) else 0.0
-        return np.exp(-whole * risk_of(log_hazard))
+        return np.exp(-whole * relative_risk(log_hazard))
 
 
 def phase_edges(y: Outcome, tau: float, phases: int) -> np.ndarray:

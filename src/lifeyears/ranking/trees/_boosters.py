@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...models._partial_likelihood import RiskSets
-from ...models._proportional import Baseline
+from ...models.fitting import Baseline, RiskSets
 from ...outcome import Outcome
 from .._settings import Settings
 from ..splines._phases import Stretch, costs_of, years_of

@@ -1,6 +1,6 @@
 import numpy as np
 
-from lifeyears.models._exponential import exp_minus_outer
+from lifeyears.models.fitting import exp_minus_outer
 
 
 def test_is_right_to_one_unit_in_the_last_place():

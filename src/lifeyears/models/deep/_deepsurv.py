@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..outcome import Outcome
-from ._deep import DeepModel, torch_side
-from ._partial_likelihood import RiskSets
-from ._proportional import Baseline, ProportionalHazards
+from ...outcome import Outcome
+from .._proportional import ProportionalHazards
+from ..fitting import Baseline, RiskSets
+from ._model import DeepModel, import_networks
+
+if TYPE_CHECKING:
+    from ..._typing import FloatArray
 
 
 class DeepSurv(DeepModel, ProportionalHazards):
@@ -66,7 +69,7 @@ class DeepSurv(DeepModel, ProportionalHazards):
         validation_fraction: float = 0.1,
         patience: int = 10,
         tau: float | None = None,
-        random_state: Any = None,
+        random_state: int | np.random.RandomState | None = None,
         verbose: bool = False,
     ) -> None:
         self.hidden = hidden
@@ -82,14 +85,14 @@ class DeepSurv(DeepModel, ProportionalHazards):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _fit(self, X: np.ndarray, y: Outcome, sample_weight: np.ndarray | None) -> None:
-        X, y = self._sorted(X, y)
+    def _fit(self, X: FloatArray, y: Outcome, sample_weight: FloatArray | None) -> None:
+        X, y = self._sort(X, y)
         place = np.unique(-y.time, return_inverse=True)[1]
-        self._train(X, y, torch_side().cox_loss, [y.event.astype(np.float32), place], outputs=1, bias=False)
+        self._train(X, y, import_networks().cox_loss, [y.event.astype(np.float32), place], outputs=1, bias=False)
         eta = self._eta(X)
         sets = RiskSets.of(y, None, "breslow")
         hazard = sets.breslow_hazard(np.exp(np.clip(eta, -500, 500))[sets.order])
         self._keep_baseline(Baseline(sets.times, hazard), eta)
 
-    def _eta(self, X: np.ndarray) -> np.ndarray:
+    def _eta(self, X: FloatArray) -> FloatArray:
         return self._outputs(X)[:, 0]

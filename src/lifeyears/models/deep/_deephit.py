@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..curves import SurvivalCurves
-from ..outcome import Outcome
-from ._deep import DeepModel, torch_side
+from ...checks import check_number, check_whole
+from ...curves import SurvivalCurves
+from ...errors import DataError
+from ...outcome import Outcome
+from ._model import DeepModel, import_networks
+
+if TYPE_CHECKING:
+    from ..._typing import FloatArray, IntArray
 
 
 class DeepHit(DeepModel):
@@ -59,7 +64,7 @@ tau, random_state, verbose
         validation_fraction: float = 0.1,
         patience: int = 10,
         tau: float | None = None,
-        random_state: Any = None,
+        random_state: int | np.random.RandomState | None = None,
         verbose: bool = False,
     ) -> None:
         self.bins = bins
@@ -78,25 +83,24 @@ tau, random_state, verbose
         self.random_state = random_state
         self.verbose = verbose
 
-    def _fit(self, X: np.ndarray, y: Outcome, sample_weight: np.ndarray | None) -> None:
-        if self.bins < 2:
-            raise ValueError(f"bins must be at least 2; got {self.bins}")
-        if not 0 <= self.alpha <= 1 or not self.sigma >= 0.02:  # exp(1/sigma) must be a number
-            raise ValueError(f"alpha must lie in [0, 1] and sigma at 0.02 or above; got {self.alpha} and {self.sigma}")
+    def _fit(self, X: FloatArray, y: Outcome, sample_weight: FloatArray | None) -> None:
+        check_whole("bins", self.bins, low=2)
+        check_number("alpha", self.alpha, low=0, high=1)
+        check_number("sigma", self.sigma, low=0.02)  # exp(1/sigma) must be a number
         if not y.time.max() > 0:
-            raise ValueError("DeepHit needs a time above 0")
-        X, y = self._sorted(X, y)
+            raise DataError("DeepHit needs a time above 0")
+        X, y = self._sort(X, y)
         self.cuts_ = np.linspace(0, y.time.max(), self.bins)
-        bin_, event = time_bins(y, self.cuts_), y.event
+        bin_, event = bin_times(y, self.cuts_), y.event
         outlives = (bin_[:, None] > np.arange(self.bins)) | ((bin_[:, None] == np.arange(self.bins)) & ~event[:, None])
         targets = [bin_, event.astype(np.float32), outlives.astype(np.float32)]
-        loss = partial(torch_side().deephit_loss, alpha=self.alpha, sigma=self.sigma)
+        loss = partial(import_networks().deephit_loss, alpha=self.alpha, sigma=self.sigma)
         self._train(X, y, loss, targets, outputs=self.bins, bias=True)
 
-    def _grid(self) -> tuple[np.ndarray, np.ndarray]:
+    def _grid(self) -> tuple[FloatArray, FloatArray]:
         return self.cuts_, self.cuts_
 
-    def _survival(self, X: np.ndarray, times: np.ndarray) -> np.ndarray:
+    def _survival(self, X: FloatArray, times: FloatArray) -> FloatArray:
         logits = self._outputs(X)
         logits = np.concatenate([logits, np.zeros((len(X), 1))], axis=1)  # the last: beyond the longest time
         mass = np.exp(logits - logits.max(axis=1, keepdims=True))
@@ -106,8 +110,8 @@ tau, random_state, verbose
         return SurvivalCurves(self.cuts_, survival, "linear").at(times)
 
 
-def time_bins(y: Outcome, cuts: np.ndarray) -> np.ndarray:
-    """Index of the time point of each row: events round up, censorings down."""
+def bin_times(y: Outcome, cuts: FloatArray) -> IntArray:
+    """Return the index of the time point of each row: events round up, censorings down."""
     up = np.minimum(np.searchsorted(cuts, y.time, side="left"), len(cuts) - 1)
     down = np.searchsorted(cuts, y.time, side="right") - 1
     return np.where(y.event, up, down)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numba
 import numpy as np
 
-from ..outcome import Outcome
+from ...outcome import Outcome
+
+if TYPE_CHECKING:
+    from ..._typing import AnyArray, BoolArray, FloatArray
+
+Ties = Literal["breslow", "efron"]
 
 SMALLEST_RISK = 1e-200
 BLOCK_ROWS = 1024  # a block of rows times 200 features stays in the processor's cache
@@ -23,19 +28,19 @@ class RiskSets:
     for each of the d tied events, with f = 0, 1/d, …, (d−1)/d.
     """
 
-    order: np.ndarray  # rows by time
-    event: np.ndarray  # of the sorted rows
-    weight: np.ndarray
-    times: np.ndarray  # distinct event times
-    start: np.ndarray  # first row of each distinct event time
-    end: np.ndarray  # one past its last row
-    group: np.ndarray  # of each sorted row: how many distinct event times are at or before it
-    term_group: np.ndarray
-    term_share: np.ndarray
-    term_weight: np.ndarray
+    order: AnyArray  # rows by time
+    event: BoolArray  # of the sorted rows
+    weight: FloatArray
+    times: FloatArray  # distinct event times
+    start: AnyArray  # first row of each distinct event time
+    end: AnyArray  # one past its last row
+    group: AnyArray  # of each sorted row: how many distinct event times are at or before it
+    term_group: AnyArray
+    term_share: FloatArray
+    term_weight: FloatArray
 
     @classmethod
-    def of(cls, y: Outcome, sample_weight: np.ndarray | None, ties: str) -> RiskSets:
+    def of(cls, y: Outcome, sample_weight: FloatArray | None, ties: Ties) -> RiskSets:
         """Sort the rows and list the terms."""
         order = np.argsort(y.time, kind="stable")
         time, event = y.time[order], y.event[order]
@@ -56,30 +61,47 @@ class RiskSets:
             term_weight = (weights / deaths)[term_group]
         return cls(order, event, weight, times, start, end, group, term_group, share, term_weight)
 
-    def denominators(self, risk: np.ndarray) -> np.ndarray:
+    def denominators(self, risk: FloatArray) -> FloatArray:
         """S₀ − f·D₀ of each term, for weighted risks of the sorted rows."""
         at_risk = np.cumsum(risk[::-1])[::-1][self.start]
         tied = self._tied_events(risk)
-        return at_risk[self.term_group] - self.term_share * tied[self.term_group]
+        denominators: FloatArray = at_risk[self.term_group] - self.term_share * tied[self.term_group]
+        return denominators
 
-    def breslow_hazard(self, risk: np.ndarray) -> np.ndarray:
+    def breslow_hazard(self, risk: FloatArray) -> FloatArray:
         """Cumulative baseline hazard at the distinct event times, Σ d/S₀."""
         at_risk = np.cumsum(risk[::-1])[::-1][self.start]
         events = np.bincount(self.group[self.event] - 1, self.weight[self.event], minlength=len(self.times))
         return np.cumsum(events / at_risk)
 
-    def _tied_events(self, values: np.ndarray) -> np.ndarray:
-        return np.bincount(self.group[self.event] - 1, values[self.event], minlength=len(self.times))
+    def _tied_events(self, values: FloatArray) -> FloatArray:
+        sums: np.ndarray = np.bincount(self.group[self.event] - 1, values[self.event], minlength=len(self.times))
+        return sums
 
 
 class PartialLikelihood:
-    """log PL(β) − ½ Σ penalty·β² and its derivatives, for a matrix whose rows are sorted as in `sets`."""
+    """log PL(β) − ½ Σ penalty·β² and its derivatives, for a matrix whose rows are sorted as in `sets`.
 
-    def __init__(self, Z: Any, sets: RiskSets, penalty: np.ndarray) -> None:
-        self.Z, self.sets, self.penalty = Z, sets, penalty  # Z: an array, or what gives blocks of one
+    Parameters
+    ----------
+    Z : array, shape (n, p), or an object that makes blocks of one
+        It is sliced by rows, and multiplied from the left and from the right.
+    sets : RiskSets
+    penalty : array, shape (p,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sets = RiskSets.of(Outcome([1.0, 2.0], [True, True]), None, "breslow")
+    >>> round(PartialLikelihood(np.zeros((2, 1)), sets, np.zeros(1)).value(np.zeros(1)), 6)   # log(1/2) + log(1)
+    -0.693147
+    """
+
+    def __init__(self, Z: Any, sets: RiskSets, penalty: FloatArray) -> None:
+        self.Z, self.sets, self.penalty = Z, sets, penalty
         self._event_sum = (sets.weight * sets.event) @ Z
 
-    def value(self, beta: np.ndarray) -> float:
+    def value(self, beta: FloatArray) -> float:
         """The penalised log partial likelihood; the risks are kept for `gradient` and `curvature`."""
         sets = self.sets
         eta = self.Z @ beta
@@ -93,11 +115,11 @@ class PartialLikelihood:
         value = beta @ self._event_sum - sets.term_weight @ log_denominator - 0.5 * self.penalty @ beta**2
         return float(value) if np.isfinite(value) else -np.inf
 
-    def gradient(self, beta: np.ndarray) -> np.ndarray:
+    def gradient(self, beta: FloatArray) -> FloatArray:
         """Of the value, at the point where it was last asked for."""
-        return self._event_sum - self._load() @ self.Z - self.penalty * beta
+        return np.asarray(self._event_sum - self._load() @ self.Z - self.penalty * beta)
 
-    def _load(self) -> np.ndarray:
+    def _load(self) -> FloatArray:
         """risk·A of each row, where A adds up weight/denominator over the terms that the row is at risk in."""
         sets = self.sets
         pull = sets.term_weight / self._denominator
@@ -106,9 +128,9 @@ class PartialLikelihood:
         at_risk = np.append(0.0, np.cumsum(total))[sets.group]
         tied = np.bincount(sets.term_group, pull * sets.term_share, minlength=groups)
         at_risk -= np.where(sets.event, tied[sets.group - 1], 0.0)
-        return self._risk * np.maximum(at_risk, 0.0)
+        return np.asarray(self._risk * np.maximum(at_risk, 0.0))
 
-    def curvature(self, _: np.ndarray) -> np.ndarray:
+    def curvature(self, _: FloatArray) -> FloatArray:
         """The negative Hessian at the point where `value` was last called.
 
         With μ the mean of Z in a risk set, the Hessian is Σ_terms [mean of z zᵀ − μ μᵀ]. The first sum is
@@ -135,7 +157,7 @@ class PartialLikelihood:
             curvature -= means.T @ means
         return curvature
 
-    def _tied_sums(self, rows: slice, low: int, high: int) -> np.ndarray:
+    def _tied_sums(self, rows: slice, low: int, high: int) -> FloatArray:
         """Σ risk·z over the tied events of the groups low … high − 1, all of which lie within the block."""
         event = self.sets.event[rows]
         group = self.sets.group[rows][event] - 1
@@ -154,7 +176,7 @@ class PartialLikelihood:
 
 
 @numba.njit(cache=True, nogil=True)
-def _sums_from(Z: np.ndarray, risk: np.ndarray, start: np.ndarray, behind: np.ndarray, out: np.ndarray) -> None:
+def _sums_from(Z: FloatArray, risk: FloatArray, start: AnyArray, behind: FloatArray, out: FloatArray) -> None:
     """Σ risk·z from each start on, in what is `behind` the block, too; what is behind the next is left in it."""
     group = len(start) - 1
     for i in range(len(Z) - 1, -1, -1):

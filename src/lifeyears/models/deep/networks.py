@@ -10,6 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from ...errors import Message, Setting, WorkError
+
 Loss = Callable[..., Tensor]
 
 
@@ -109,7 +111,10 @@ def train(
         judged = _judge(network, loss, inputs, targets, judges) if len(judges) else trained
         history.epochs.append({"train": trained, "validation": judged})
         if not np.isfinite(trained):
-            raise RuntimeError("training diverged: the loss is not finite. Lower learning_rate")
+            raise WorkError(
+                "training diverged: the loss is not finite",
+                hint=Message("Choose a lower value with ", Setting("learning_rate"), "."),
+            )
         if judged < best_loss or best is None or not len(judges):
             best_loss, history.best_epoch = judged, epoch
             best = {name: value.clone() for name, value in network.state_dict().items()}
