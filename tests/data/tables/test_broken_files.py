@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lifeyears.data.tables._read_table import read_table
+from lifeyears.data import read_table
 
 CSV = "time,event,age\n1.5,1,40\n2.25,0,50\n4,1,60\n8,0,50\n"
 

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lifeyears.data.tables._read_table import read_table
+from lifeyears.data import read_table
 
 TABLE = pd.DataFrame(
     {
@@ -439,7 +439,7 @@ def test_sas_transport_dates_beyond_what_pandas_can_tell_are_dates():
     assert until.dt.strftime("%Y-%m-%d").tolist() == ["9999-12-31", np.nan, "2004-07-02"]
 
 
-SAS = Path(__file__).parent.parent / "reference" / "star_sas"  # made by R's haven from patients.csv
+SAS = Path(__file__).parents[2] / "reference" / "star_sas"  # made by R's haven from patients.csv
 
 
 def test_sas_data_files_are_read_with_their_texts_numbers_and_dates():
