@@ -14,6 +14,7 @@ from lifeyears.data.star import _files as _star_files
 from lifeyears.data.star import read_star
 from lifeyears.data.star._columns import explain_exclusion, find_plausible_range, is_code, is_measurement, is_subgroup
 from lifeyears.data.star._values import parse_dates
+from lifeyears.errors import FileReadError, MissingFileError, RequestError
 
 SAS = Path(__file__).parents[2] / "reference" / "star_sas"  # made by make.R from patients.csv
 
@@ -428,7 +429,7 @@ def test_a_file_instead_of_a_folder(tmp_path):
 
 
 def test_a_folder_without_a_star_file_lists_what_is_there(tmp_path):
-    with pytest.raises(FileNotFoundError, match="found no files at all"):
+    with pytest.raises(MissingFileError, match="found no files at all"):
         read_star(tmp_path)
     (tmp_path / "KIDPAN_DATA.DAT").write_text("x")
     with pytest.raises(FileNotFoundError, match=r"no STAR thoracic file in .*found KIDPAN_DATA\.DAT"):
@@ -543,7 +544,7 @@ def test_another_encoding_says_so(tmp_path):
 
 
 def test_an_unknown_outcome():
-    with pytest.raises(ValueError, match="outcome must be 'graft' or 'patient'; got 'death'"):
+    with pytest.raises(ValueError, match="outcome must be one of 'graft', 'patient'; got 'death'"):
         read_star(".", outcome="death")
 
 
@@ -553,10 +554,37 @@ def test_binary_files_cut_short(tmp_path, share):
     sas = tmp_path / "sas" / "thoracic_data.sas7bdat"
     sas.parent.mkdir()
     sas.write_bytes(whole[: int(share * len(whole))])
-    with pytest.raises(ValueError, match=r"thoracic_data\.sas7bdat.*copy it again from the release"):
+    with pytest.raises(ValueError, match=r"thoracic_data\.sas7bdat.*Copy it again from the release"):
         read_star(sas.parent)
     stata = made_up.write_stata(tmp_path / "stata", small())
     whole = stata.read_bytes()
     stata.write_bytes(whole[: int(share * len(whole))])
-    with pytest.raises(ValueError, match=r"thoracic_data\.dta.*copy it again from the release"):
+    with pytest.raises(ValueError, match=r"thoracic_data\.dta.*Copy it again from the release"):
         read_star(stata.parent)
+
+
+def test_a_folder_without_read_permission(tmp_path, monkeypatch):
+    def refuse(path):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("os.scandir", refuse)
+    with pytest.raises(FileReadError, match="cannot be read: permission denied") as caught:
+        read_star(tmp_path)
+    assert caught.value.parameters == {"path": str(tmp_path)}
+
+
+def test_a_file_without_read_permission(tmp_path, monkeypatch):
+    made_up.write_text(tmp_path, made_up.made_up_patients(40, columns=60))
+
+    def refuse(path, *_args, **_options):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(FileReadError, match=r"THORACIC_DATA\.htm cannot be read: permission denied"):
+        read_star(tmp_path)
+
+
+def test_an_unknown_encoding(tmp_path):
+    made_up.write_text(tmp_path, made_up.made_up_patients(40, columns=60))
+    with pytest.raises(RequestError, match="no encoding called 'klingon'"):
+        read_star(tmp_path, encoding="klingon")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -9,7 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from ...errors import DataError, FileReadError, Message, MissingFileError, RequestError, Setting
 
@@ -96,7 +97,7 @@ def _files_below(folder: Path) -> list[Path]:
     return sorted(path for path in files if path.is_file())
 
 
-def _refuse_unreadable(error: OSError) -> None:
+def _refuse_unreadable(error: OSError) -> NoReturn:
     raise FileReadError(
         f"{error.filename} cannot be read: {(error.strerror or str(error)).lower()}",
         hint="Ask the owner of the release for read permission.",
@@ -115,6 +116,12 @@ def read_release(
     Columns come under upper-case names: as categories of text (.DAT), or as SAS and Stata hold them. `choose`
     may be called more than once, with a piece of the rows each time.
     """
+    try:
+        codecs.lookup(encoding)
+    except LookupError:
+        raise RequestError(
+            f"there is no encoding called {encoding!r}; STAR files are cp1252, others may be latin-1 or utf-8"
+        ) from None
     read = {".dat": _read_text, ".sas7bdat": _read_sas, ".dta": _read_stata}[release.data.suffix.lower()]
     try:
         return read(release, wanted, choose, encoding)
@@ -129,15 +136,10 @@ def read_release(
                 ".",
             ),
         ) from None
-    except LookupError:
-        raise RequestError(
-            f"there is no encoding called {encoding!r}; STAR files are cp1252, others may be latin-1 or utf-8"
-        ) from None
-    except OSError as error:
-        if isinstance(error, FileReadError):
-            raise
-        _refuse_unreadable(error)
+    except FileReadError:
         raise
+    except OSError as error:
+        _refuse_unreadable(error)
 
 
 def _is(path: Path, suffix: str) -> bool:
@@ -208,11 +210,11 @@ def _pieces(
                 rows += len(piece)
                 yield piece.rename(columns=lambda name: str(name).upper())
             promised = getattr(reader, "row_count", rows)
-    except (UnicodeDecodeError, LookupError, PermissionError, MemoryError):
+    except (UnicodeDecodeError, PermissionError, MemoryError):
         raise
     except Exception as error:
         raise FileReadError(
-            f"cannot read {path} beyond row {rows:,}: {error}. The file is cut short or damaged",
+            f"cannot read {path} beyond row {rows:,}: {str(error).rstrip('.')}. The file is cut short or damaged",
             hint="Copy it again from the release.",
             path=str(path),
         ) from error

@@ -273,7 +273,9 @@ def _meaning(source: SourceTable, column: pd.Series, keys: list[str], event_valu
         unknown = [value for value in requested if _key(value) not in keys]
         if unknown or not requested:
             fault = (
-                f" has {list_values(map(repr, unknown))}, which is not in" if requested else " is empty: no value of"
+                f" has {list_values(map(repr, unknown))}, which is not in"
+                if requested
+                else " is empty: it names no value of"
             )
             raise RequestError(
                 Message(
@@ -297,7 +299,13 @@ def _meaning(source: SourceTable, column: pd.Series, keys: list[str], event_valu
     if set(keys) <= {"1", "2"}:
         hint = Message(hint, " Where 1 is censored and 2 an event, as in R, that is ", Setting("event_values", 2), ".")
     elif len(keys) > 20:
-        hint = Message("An event column has fewer values: name another with ", Setting("event"), ". ", hint)
+        hint = Message(
+            "An event column has few values: name another with ",
+            Setting("event"),
+            ", or say which mean an event with ",
+            Setting("event_values"),
+            ".",
+        )
     raise DataError(
         f"{source.label}: the event column {name!r} has {count_noun(len(keys), 'value')}, {unclear}",
         hint=hint,
