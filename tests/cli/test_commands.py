@@ -426,7 +426,7 @@ def test_a_table_without_features_is_refused_before_anything_runs(capsys, dated,
         code, _, err = out_of(capsys, *command, *columns, *dry)
         assert code == 2
         assert "no feature is left in dated" in err
-        assert "naming fewer in --drop" in err
+        assert "name fewer in --drop" in err
     assert not (tmp_path / "model").exists()
 
 

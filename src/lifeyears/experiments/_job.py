@@ -14,13 +14,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from ..data import Dataset, TablePreprocessor
-from ..data._dataset import refuse_no_features
-from ..data.tables._outcome import DAYS_IN
+from ..data.dataset import require_features
 from ..metrics import auc_at, concordance_index, ndcg_score, policy_value
 from ..models import Cox, DeepHit, DeepSurv, KaplanMeier, SurvivalModel, WeibullAFT, refuse_time_zero
 from ..outcome import Outcome
 from ..ranking import BootstrappedRanker, fit_together
 from ..relevance import IPCW, DoublyRobust, ExpectedYears, cross_fit, temporal_folds
+from ..units import DAYS_IN
 from ._columns import ERAS, column_of, era_columns
 from ._plan import KS, Plan
 
@@ -160,7 +160,7 @@ def check_feasible(data: Dataset, plan: Plan) -> None:
         raise ValueError('era="within" needs the time of entry, which this data set has not')
     if plan.era == "drop" and not era_columns(data):
         raise ValueError(f'era="drop" finds none of {", ".join(ERAS)} among the columns')
-    refuse_no_features(data.name, data.X.shape[1] - (len(era_columns(data)) if plan.era == "drop" else 0))
+    require_features(data.name, data.X.shape[1] - (len(era_columns(data)) if plan.era == "drop" else 0))
     if "AFT" in plan.models:
         others = ",".join(model for model in plan.models if model != "AFT") or "KM,Cox"
         refuse_time_zero(data.y, f"leave AFT out: --models {others} (in Python, models=)")
