@@ -29,15 +29,17 @@ import lifeyears as ly
 from lifeyears.data import TablePreprocessor, simulate_registry
 from lifeyears.experiments._writing import as_markdown
 from lifeyears.metrics import policy_value
-from lifeyears.ranking import PRESETS, HybridObjective, settings_of
-from lifeyears.ranking._ensemble import AIMS, PULL, SLACK
-from lifeyears.ranking.splines._hazards import ENOUGH, LINE, MOST_TERMS, PAIR, ROUNDS, STRONGEST
-from lifeyears.ranking.splines._terms import KNOTS, REACH
-from lifeyears.ranking.trees._boosters import YearsTrees, grow, training_table
+from lifeyears.ranking import PRESETS, HybridObjective, resolve_settings
+from lifeyears.ranking._ensemble import SHRINKAGE, TARGET_WEIGHTS, TOLERANCE
+from lifeyears.ranking.splines import _hazards, _terms
+from lifeyears.ranking.trees import YearsTrees, bin_columns, train_booster
 
 ROWS, TEST_ROWS, TAU, WAITLIST, FIRST_SEED = 30_000, 100_000, 20.0, 256, 2000
 WORLDS = ("proportional", "registry", "interactions", "crossing")
-CONSTANTS = (SLACK, PULL, AIMS, LINE, PAIR, ENOUGH, KNOTS, MOST_TERMS, REACH, ROUNDS, STRONGEST)  # of the default
+CONSTANTS = (  # of the default
+    *(TOLERANCE, SHRINKAGE, TARGET_WEIGHTS, _hazards.SPLINE_PRIOR, _hazards.INTERACTION_PRIOR, _hazards.ENOUGH_EVENTS),
+    *(_terms.KNOTS, _hazards.MOST_TERMS, _terms.LARGEST_FACTOR, _hazards.VARIANCE_UPDATES, _hazards.STRONGEST),
+)
 HERE = Path(__file__).parent
 MAIN_ARMS = {
     "default": {},
@@ -89,7 +91,7 @@ def kept(folder: Path, name: str, make) -> list[dict]:
 def chosen(arm: str, options: dict | None) -> str:
     """The settings of an arm, by which its finished units are known."""
     given = dict(options or {})
-    settings = settings_of(given.pop("preset", "default"), given)
+    settings = resolve_settings(given.pop("preset", "default"), given)
     return "" if arm == "Cox" else f"{settings} {CONSTANTS}" if settings.folds else str(settings)
 
 
@@ -118,9 +120,9 @@ def from_cox(X: np.ndarray, y: ly.Outcome, new: np.ndarray) -> np.ndarray:
     """Squared error on EY labels, boosting from Cox's own years with the default's trees, 200 rounds."""
     cox = ly.models.Cox(tau=TAU).fit(X, y)
     labels = ly.relevance.ExpectedYears(cox, tau=TAU).estimate(X, y).values
-    settings = settings_of("default", {"n_estimators": 200})
+    settings = resolve_settings("default", {"n_estimators": 200})
     objective = HybridObjective(labels, 1.0, 1.0, 256)
-    booster = grow(training_table(X, settings, 0), objective, cox.predict(X), settings, 0, threads=1)
+    booster = train_booster(bin_columns(X, settings, 0), objective, cox.predict(X), settings, 0, threads=1)
     return cox.predict(new) + YearsTrees(booster, 0.0, 200).predict(new)
 
 

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
         simulation,
     )
     from ._versions import show_versions
+    from .errors import ModelFileError
     from .ranking import BootstrappedRanker
-    from .saving import ModelFileError, load, save
+    from .saving import load, save
 
 _PARTS = (
     *("allocation", "data", "experiments", "metrics", "models", "ranking", "relevance", "report", "scoring", "service"),
@@ -36,7 +37,7 @@ _PARTS = (
 )
 _NAMES = {
     "BootstrappedRanker": "ranking",
-    "ModelFileError": "saving",
+    "ModelFileError": "errors",
     "load": "saving",
     "save": "saving",
     "show_versions": "_versions",

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import lifeyears as ly
-from lifeyears.saving import ModelFileError
+from lifeyears.errors import ModelFileError
 from lifeyears.scoring import Column, MatchModel, RowError, Schema, fit_model
 from lifeyears.scoring._card import _subgroups, calibration_groups, reach
 

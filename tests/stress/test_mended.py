@@ -10,7 +10,7 @@ import pytest
 import lifeyears as ly
 from lifeyears.cli import run
 from lifeyears.experiments import _runner
-from lifeyears.ranking.trees._text import check_booster_text
+from lifeyears.ranking.trees import check_booster_text
 from lifeyears.simulation._config_file import read_config
 
 

@@ -14,9 +14,10 @@ import pandas as pd
 
 from .._threads import one_thread
 from ..allocation import PositionWeighted
+from ..errors import ModelFileError
 from ..ranking import BootstrappedRanker, Explanation
-from ..ranking._explain import explain
-from ..saving import ModelFileError, load, save
+from ..ranking.explanations import explain_matrix
+from ..saving import load, save
 from ._card import FORMAT, VERSION
 from ._schema import CheckedRows, Column, Schema
 
@@ -180,7 +181,7 @@ class MatchModel:
     def explain(self, table: CheckedRows) -> Explanation:
         """All contributions in years, as the ranker's `explain` has them."""
         with one_thread():
-            return explain(self.ranker, None, table.matrix(self.ranker.preprocessor_))
+            return explain_matrix(self.ranker, table.matrix(self.ranker.preprocessor_))
 
     def curves(self, table: CheckedRows, points: int = 41) -> tuple[np.ndarray, np.ndarray]:
         """Times from 0 to the horizon, and calibrated survival there, (n, points)."""

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import lifeyears as ly
-from lifeyears.ranking.trees._shallow import shallow_trees
+from lifeyears.ranking.trees._shallow import tabulate_trees
 
 
 def grown(leaves, depth, rounds=40, columns=6, seed=0, **more):
@@ -30,8 +30,8 @@ def test_sums_are_lightgbms_to_the_bit_and_shapley_values_but_for_rounding(leave
     booster, X = grown(leaves, depth, columns=max(columns, 3))
     if columns < 3:  # train on few columns only
         booster, X = grown_on_few(columns)
-    found = shallow_trees(booster, rounds)
-    sums, parts = found.explained(X)
+    found = tabulate_trees(booster, rounds)
+    sums, parts = found.predict_contributions(X)
     np.testing.assert_array_equal(sums, booster.predict(X, num_iteration=rounds))
     np.testing.assert_array_equal(found.predict(X), sums)
     np.testing.assert_array_equal(found.predict(np.asfortranarray(X)), sums)
@@ -55,7 +55,7 @@ def test_shapley_values_of_one_tree_by_hand():
     options = {"num_leaves": 4, "max_depth": 2, "learning_rate": 1.0, "min_data_in_leaf": 1, "verbosity": -1}
     options |= {"min_sum_hessian_in_leaf": 0, "lambda_l2": 0, "boost_from_average": False, "objective": "regression"}
     booster = lightgbm.train(options, lightgbm.Dataset(X, y), 1)
-    _, parts = shallow_trees(booster, 1).explained(X[:4])
+    _, parts = tabulate_trees(booster, 1).predict_contributions(X[:4])
     # all: 1; given a=0: 2; given b=0: 2; both: 4 → each adds the mean of (2 − 1) and (4 − 2)
     np.testing.assert_allclose(parts[0], [1.5, 1.5, 1.0], atol=1e-6)
     # a=0, b=1: given a: 2; given b: 0; both: 0 → a adds the mean of 1 and 0, b of −2 and −1
@@ -63,13 +63,13 @@ def test_shapley_values_of_one_tree_by_hand():
 
 
 def test_deeper_trees_and_zeros_for_missing_are_left_to_lightgbm():
-    assert shallow_trees(grown(8, 3)[0], 40) is None
-    assert shallow_trees(grown(4, 2, zero_as_missing=True)[0], 40) is None
+    assert tabulate_trees(grown(8, 3)[0], 40) is None
+    assert tabulate_trees(grown(4, 2, zero_as_missing=True)[0], 40) is None
 
 
 def test_tables_are_made_once():
     booster, _ = grown(4, 2)
-    assert shallow_trees(booster, 40) is shallow_trees(booster, 40)
+    assert tabulate_trees(booster, 40) is tabulate_trees(booster, 40)
 
 
 def test_explained_years_are_the_predicted_ones_to_the_bit():

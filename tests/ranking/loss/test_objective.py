@@ -5,8 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
-from lifeyears.ranking.loss._kernel import Groups, arranged, available_threads, pair_sums
-from lifeyears.ranking.loss._objective import HybridObjective, group_starts
+from lifeyears._threads import available_threads
+from lifeyears.ranking.loss import HybridObjective
+from lifeyears.ranking.loss._kernel import QueryGroups, compute_derivatives, sort_groups
+from lifeyears.ranking.loss._objective import cut_groups
 
 
 def ranks_of(f):
@@ -53,9 +55,9 @@ def loop_twin(f, y, gains, starts, margin):
 
 
 def sums(f, gains, starts, weights, margin, threads=1):
-    by_gain = arranged(f, gains, np.arange(len(f)), Groups.of(starts, weights.astype(f.dtype)))
+    groups = sort_groups(f, gains, np.arange(len(f)), QueryGroups.from_starts(starts, weights.astype(f.dtype)))
     gradient, hessian = np.empty_like(f), np.empty_like(f)
-    gradient[by_gain.rows], hessian[by_gain.rows] = pair_sums(by_gain, starts, margin, threads)
+    gradient[groups.rows], hessian[groups.rows] = compute_derivatives(groups, starts, margin, threads)
     return gradient, hessian
 
 
@@ -73,7 +75,7 @@ def batch(n=40, seed=0, ties=True):
 def test_derivatives_equal_finite_differences(alpha, margin):
     f, y = batch(seed=3)
     objective = HybridObjective(y, alpha, margin, group_size=len(y), precision=np.float64)
-    gradient, hessian = objective.grouped(f, np.arange(len(y)))
+    gradient, hessian = objective.differentiate(f, np.arange(len(y)))
     ranks, h = ranks_of(f), 1e-4
     gap = np.abs(margin - np.abs(np.subtract.outer(f, f)))
     np.fill_diagonal(gap, 1.0)
@@ -92,7 +94,7 @@ def test_labels_and_gains_may_differ():
     y = y * 2 - 10
     gains = np.clip(y, 0, 20)
     objective = HybridObjective(y, 0.3, 1.0, group_size=len(y), gains=gains, precision=np.float64)
-    gradient, _ = objective.grouped(f, np.arange(len(y)))
+    gradient, _ = objective.differentiate(f, np.arange(len(y)))
     ranks, h = ranks_of(f), 1e-4
     for i in range(len(y)):
         step = np.zeros(len(y))
@@ -106,7 +108,7 @@ def test_float32_kernel_equals_its_loop_twin_with_ties(n, size):
     rng = np.random.default_rng(n)
     f = (np.round(8 * rng.normal(size=n)) / 8).astype(np.float32)  # tied scores, no difference at the margin
     y = np.round(rng.uniform(0, 20, n)).astype(np.float32)  # tied labels
-    starts = group_starts(n, size)
+    starts = cut_groups(n, size)
     weights = 1 / np.log2(np.arange(2, size + 2))
     gradient, hessian = sums(f, y, starts, weights, 1.03)
     expected = loop_twin(f.astype(float), y.astype(float), y.astype(float), starts, 1.03)
@@ -117,7 +119,7 @@ def test_float32_kernel_equals_its_loop_twin_with_ties(n, size):
 def test_same_for_one_and_two_threads():
     rng = np.random.default_rng(0)
     f, y = rng.normal(size=5000).astype(np.float32), rng.uniform(0, 20, 5000).astype(np.float32)
-    starts, weights = group_starts(5000, 256), 1 / np.log2(np.arange(2, 258))
+    starts, weights = cut_groups(5000, 256), 1 / np.log2(np.arange(2, 258))
     one = sums(f, y, starts, weights, 1.0, threads=1)
     two = sums(f, y, starts, weights, 1.0, threads=2)
     np.testing.assert_array_equal(one[0], two[0])
@@ -133,7 +135,7 @@ def test_a_group_without_worth_has_no_ranking_loss():
 
 @pytest.mark.parametrize(("n", "size"), [(1, 256), (255, 256), (256, 256), (257, 256), (10_000, 256), (7, 3)])
 def test_groups_are_of_nearly_equal_size(n, size):
-    sizes = np.diff(group_starts(n, size))
+    sizes = np.diff(cut_groups(n, size))
     assert sizes.sum() == n
     assert sizes.max() <= size
     assert np.ptp(sizes) <= 1
