@@ -2,6 +2,16 @@
 
 from ._charts import COLOURS, Chart, Series, forest
 from ._drawing import draw
-from ._tables import Column, columns_of, html_table, in_words
+from ._tables import TableColumn, format_number, html_table, make_columns
 
-__all__ = ["COLOURS", "Chart", "Column", "Series", "columns_of", "draw", "forest", "html_table", "in_words"]
+__all__ = [
+    "COLOURS",
+    "Chart",
+    "Series",
+    "TableColumn",
+    "draw",
+    "forest",
+    "format_number",
+    "html_table",
+    "make_columns",
+]
