@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#999999")  # Okabe and Ito: for any eye
 Numbers: TypeAlias = Sequence[float | None]
-Places: TypeAlias = Sequence[float | None] | Sequence[str]
+Places: TypeAlias = Sequence[Any]  # numbers, or names where an axis has names
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ class TableColumn:
 
 
 def make_columns(frame: pd.DataFrame) -> list[TableColumn]:
-    """Make the columns to show: two that end in "low" and "high" join the one before them, "X sd" and "X stars" join "X".
+    """Make columns to show: two that end in "low" and "high" join the one before them, "X sd" and "X stars" "X".
 
     Examples
     --------
@@ -92,7 +92,7 @@ def _column(name: str, values: list[Cell], extras: dict[str, list[Cell]]) -> Tab
     return TableColumn(name, values, texts, extras)
 
 
-def _choose_format(name: str, numbers: list[float]) -> Callable[[float], str]:
+def _choose_format(name: str, numbers: list[float]) -> Callable[[Any], str]:
     """How the numbers of a column are written: whole, in percent, as p-values, or with digits that fit their size."""
     if name == "p" or name.startswith("p "):
         return lambda value: "<0.001" if value < 0.001 else f"{value:.3f}"

@@ -1,4 +1,4 @@
-"""Which columns of a data set hold what a protocol needs: the names used by the simulated registry, STAR files and others.
+"""Which columns of a data set hold what a protocol needs, by the names they have in registries and elsewhere.
 
 This is the only place where the name of a column matters.
 """

@@ -132,7 +132,7 @@ def describe_follow_up(y: Outcome) -> pd.DataFrame:
 
 
 def estimate_survival_by_era(y: Outcome, transplant_year: FloatArray) -> pd.DataFrame:
-    """Estimate Kaplan–Meier survival in percent, of those transplanted in 2011–13 and of all, beside published figures."""
+    """Estimate survival in percent, of those transplanted in 2011–13 and of all, beside published figures."""
     import pandas as pd
 
     rows = []

@@ -1,4 +1,4 @@
-"""The cohort of a job: which rows it uses, what the models may see of their outcomes, and the seeds of what is drawn."""
+"""The cohort of a job: which rows it uses, what models may see of their outcomes, and the seeds of what is drawn."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def censor_at_test_entry(
 
     Entry is in decimal years, time in the unit of the data.
     """
-    observed = y[train]
+    observed: Outcome = y[train]
     if plan.split != "temporal" or data.entry is None:
         return observed
     entry = np.asarray(data.entry, dtype=float)[rows]

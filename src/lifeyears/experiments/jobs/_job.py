@@ -110,7 +110,9 @@ def _compute(data: Dataset, plan: Plan, iteration: int, fold: int, expected: Flo
         " ".join(arm): judge_scores(plan, score, y[test], life, relevances, decades, times)
         for arm, score in scores.items()
     }
-    outcomes = {name: relevances[name] for name in ("EY", "IPCW", "DR", "expected") if name in relevances}
+    outcomes: dict[str, FloatArray] = {
+        name: relevances[name] for name in ("EY", "IPCW", "DR", "expected") if name in relevances
+    }
     if life is not None:
         outcomes["truth"] = np.minimum(life, plan.tau)
     return JobResult(rows[test], np.array(list(scores.values())), outcomes, measures, clipped | counts)

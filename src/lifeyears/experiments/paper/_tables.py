@@ -12,7 +12,6 @@ from .._plan import find_base, split_arm
 
 if TYPE_CHECKING:
     import pandas as pd
-
     from numpy.typing import ArrayLike
 
     from ..._typing import FloatArray
@@ -59,7 +58,9 @@ def tabulate_selection(run: Run, by: str, truths: dict[str, str] = WITHIN_HORIZO
             truth = np.array([run.values(arm, measure) for arm in arms]).T
             estimated = np.array([run.values(arm, f"{estimator} {key}") for arm in arms]).T
             if by == "iteration":
-                truth, estimated = (x.reshape(run.plan.iterations, run.plan.folds, -1).mean(axis=1) for x in (truth, estimated))
+                truth, estimated = (
+                    x.reshape(run.plan.iterations, run.plan.folds, -1).mean(axis=1) for x in (truth, estimated)
+                )
             rates = [
                 pairwise_accuracy(t, f)
                 for t, f in zip(truth, estimated, strict=True)

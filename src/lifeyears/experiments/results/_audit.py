@@ -20,7 +20,7 @@ LEVEL = 0.05
 
 
 def choose_best(run: Run) -> Json:
-    """Choose the arm with the most years, what it gains over the next best and over its base, and whether that is enough.
+    """Choose the arm with the most years, with its gain over the next best and over its base.
 
     `alike` are the arms that the best one cannot be told from, the best of them first: those whose p, corrected for the
     number of comparisons, is not below 5%. The best one was found on the same data, so one p alone would say too much.
@@ -67,7 +67,7 @@ def tabulate_models(run: Run) -> pd.DataFrame:
 
 
 def tabulate_audit(run: Run) -> pd.DataFrame:
-    """Tabulate C-index against years, arm by arm: places by both, what each is short of the best, and the plug-in bound."""
+    """Tabulate C-index against years by arm: places by both, years short of the best, and the plug-in bound."""
     import pandas as pd
 
     years = tabulate_models(run)
@@ -112,7 +112,7 @@ def bound_utility(run: Run) -> dict[str, tuple[float, float, float]]:
 
 
 def tabulate_headroom(run: Run) -> pd.DataFrame:
-    """Tabulate the share of the headroom between a base model and the ceiling that its ranker closes (simulated data)."""
+    """Tabulate the share of the headroom of each base model that its ranker closes (simulated data only)."""
     import pandas as pd
 
     ceiling = run.years_of(CEILING)[0]

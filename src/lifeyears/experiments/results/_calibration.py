@@ -43,7 +43,7 @@ def tabulate_calibration(run: Run) -> pd.DataFrame:
 
 
 def summarise_calibration(run: Run) -> pd.DataFrame:
-    """Tabulate, by arm, the mean prediction less the mean outcome, and the slope of outcomes on predictions (1 is right)."""
+    """Tabulate, by arm, mean prediction less mean outcome, and the slope of outcomes on predictions (1 is right)."""
     import pandas as pd
 
     rows = []

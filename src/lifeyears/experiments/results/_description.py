@@ -18,7 +18,7 @@ MOST_COLUMNS = 400
 
 
 def tabulate_survival(y: Outcome, tau: float) -> pd.DataFrame:
-    """Tabulate Kaplan–Meier estimates of the event and of follow-up, and how many are at risk, at 81 times up to the horizon."""
+    """Tabulate Kaplan–Meier of the event and of follow-up, and the number at risk, at 81 times up to the horizon."""
     import pandas as pd
 
     times = np.linspace(0, tau, 81)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from ..._typing import AnyArray
     from ._run import Run
 
 
@@ -27,13 +26,13 @@ def write_figures(run: Run, out: Path) -> None:
     figures: dict[str, Figure] = {}
     for name in ("years", "audit", "room", *GAINS.values()):
         if name in charts:
-            figure, ax = _make_figure(7, 1 + 0.32 * len(charts[name].rows) if charts[name].rows else 4.2)
-            draw(charts[name], ax)
-            figures[name] = figure
+            rows = len(charts[name].rows)
+            figures[name] = _make_figure(7, 1 + 0.32 * rows if rows else 4.2)
+            draw(charts[name], figures[name].subplots())
     if "figure_a1" in run.tables:
         figures["figure_a1"] = draw_errors(run.tables["figure_a1"])
-        figures["figure_a2"], axes = _make_figure(9, 6, 2, 3)
-        for ax, key in zip(axes.ravel(), NDCG_KEYS, strict=True):
+        figures["figure_a2"] = _make_figure(9, 6)
+        for ax, key in zip(figures["figure_a2"].subplots(2, 3).ravel(), NDCG_KEYS, strict=True):
             draw(charts[f"figure_a2 {key}"], ax)
     for name, figure in figures.items():
         for kind, metadata in (
@@ -45,12 +44,11 @@ def write_figures(run: Run, out: Path) -> None:
             write_whole(out / "figures" / f"{name}.{kind}", buffer.getvalue())
 
 
-def _make_figure(width: float, height: float, rows: int = 1, columns: int = 1) -> tuple[Figure, AnyArray]:
-    """A figure of its own, without pyplot's global state."""
+def _make_figure(width: float, height: float) -> Figure:
+    """Make a figure of its own, without pyplot's global state."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout="constrained")
-    return figure, figure.subplots(rows, columns)
+    return Figure(figsize=(width, height), layout="constrained")
 
 
 def draw_errors(table: pd.DataFrame) -> Figure:
@@ -58,7 +56,8 @@ def draw_errors(table: pd.DataFrame) -> Figure:
     keys = [f"{key} MAE" for key in NDCG_KEYS]
     known = table[table[keys].notna().any(axis=1)]
     values = known[keys].to_numpy(dtype=float)
-    figure, ax = _make_figure(6, 4)
+    figure = _make_figure(6, 4)
+    ax = figure.subplots()
     image = ax.imshow(values, cmap="viridis_r", aspect="auto")
     for (i, j), value in np.ndenumerate(values):
         colour = "white" if value > np.nanmean(values) else "black"

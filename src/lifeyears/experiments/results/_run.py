@@ -263,9 +263,7 @@ class Run:
 
     def _compare_arms(self, judge: str) -> Comparison:
         relevance = np.concatenate([job.outcomes[judge] for job in self.first])
-        scores = {
-            arm: np.concatenate([_ranks(job.scores[j]) for job in self.first]) for j, arm in enumerate(self.arms)
-        }
+        scores = {arm: np.concatenate([_ranks(job.scores[j]) for job in self.first]) for j, arm in enumerate(self.arms)}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of few rows for each place: `reading` says it
             return compare(
@@ -295,8 +293,17 @@ class Run:
         scores = {arm: np.concatenate([job.scores[j] for job in first]) for j, arm in enumerate(self.arms)}
         ranks = {arm: np.concatenate([_ranks(job.scores[j]) for job in first]) for j, arm in enumerate(self.arms)}
         relevance = np.concatenate([job.outcomes[self.judge] for job in first])
-        strata, named = assign_decades(self.dataset, self.plan, rows), self.plan.subgroups
-        return tabulate_subgroups(self.dataset, rows, relevance, scores, self.waitlist, ranks, self.plan.k, strata, named)
+        return tabulate_subgroups(
+            self.dataset,
+            rows,
+            relevance,
+            scores,
+            self.waitlist,
+            ranks,
+            k=self.plan.k,
+            strata=assign_decades(self.dataset, self.plan, rows),
+            named=self.plan.subgroups,
+        )
 
     @cached_property
     def counts(self) -> dict[str, int]:

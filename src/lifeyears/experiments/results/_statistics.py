@@ -67,9 +67,10 @@ def correct_p_values(p: dict[str, float]) -> dict[str, float]:
 
 
 def corrected_half_width(values: FloatArray, test_to_train: float, confidence: float = 0.95) -> float:
-    """Compute half of the corrected resampled t interval: the variance of a mean over J folds is (1/J + n_test/n_train)·s².
+    """Compute half of the corrected resampled t interval.
 
-    Training sets of different folds share rows, so that s²/J alone is too small (Nadeau and Bengio, 2003).
+    The variance of a mean over J folds is (1/J + n_test/n_train)·s². Training sets of different folds share
+    rows, so that s²/J alone is too small (Nadeau and Bengio, 2003).
     """
     if len(values) < 2:
         return float("nan")

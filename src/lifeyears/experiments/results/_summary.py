@@ -81,7 +81,8 @@ def describe_run(run: Run) -> str:
         text += "C-index would have chosen the same. "
     else:
         cost, low, high, _ = run.gain(best, by_index)
-        text += f"C-index would have chosen {by_index}, which costs {_format_interval(cost, low, high)} {unit} per allocation. "
+        lost = _format_interval(cost, low, high)
+        text += f"C-index would have chosen {by_index}, which costs {lost} {unit} per allocation. "
     others = [arm for arm in models.index if arm != best]
     if others:
         second = models.loc[others, "years"].idxmax()

@@ -1,4 +1,4 @@
-"""What a reader of a run must know before its answer: lack of support, impossible estimates, small samples and others."""
+"""What a reader of a run must know before its answer: lack of support, impossible estimates, small samples, …."""
 
 from __future__ import annotations
 

@@ -128,7 +128,9 @@ def render_latex(run: Run) -> str:
             "\\toprule",
         ]
         lines.append(" & ".join(_escape_latex(str(column)) for column in cells.columns) + " \\\\ \\midrule")
-        lines += [" & ".join(_escape_latex(str(value)) for value in row) + " \\\\" for row in cells.itertuples(index=False)]
+        lines += [
+            " & ".join(_escape_latex(str(value)) for value in row) + " \\\\" for row in cells.itertuples(index=False)
+        ]
         lines += ["\\bottomrule", "\\end{tabular}", f"\\caption{{{_escape_latex(title)}}}", "\\end{table}", ""]
         parts.append("\n".join(lines))
     return "\n".join([*parts, _escape_latex(NOTE.replace("`", "")), ""])
