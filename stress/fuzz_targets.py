@@ -271,7 +271,7 @@ class StarTarget(Target):
     refusals = (ValueError, FileNotFoundError)
 
     def prepare(self) -> None:
-        sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "data"))
+        sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "data" / "star"))
         from star_release import made_up_patients, write_text
 
         patients = made_up_patients(60, columns=120)

@@ -95,7 +95,7 @@ def _own_table(path: Path, **given: Any) -> Dataset:
 
 
 def _unit_not_known(found: Dataset) -> tuple[str, ...]:
-    from ..data.tables._outcome import DAYS_IN
+    from ..units import DAYS_IN
 
     if found.unit in DAYS_IN:
         return ()

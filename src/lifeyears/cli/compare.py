@@ -152,12 +152,14 @@ def _with_config(given: dict[str, Any], path: Path | None) -> dict[str, Any]:
 
 def _check_key(path: Path, key: str, name: str, known: Iterable[str]) -> None:
     """Refuse what is no option, or none that a file may have."""
-    from ..data.tables._source import meant
+    from ..text import did_you_mean
 
     if name in COMMAND_LINE_ONLY:
         raise ValueError(f"{path} has {key}, which is for the command line alone: --{name.replace('_', '-')}")
     if name not in known:
-        raise ValueError(f"{path} has {key}, which is no option{meant(name, known)}; known are {', '.join(known)}")
+        raise ValueError(
+            f"{path} has {key}, which is no option{did_you_mean(name, known)}; known are {', '.join(known)}"
+        )
 
 
 def _checked(path: Path, name: str, value: Any) -> Any:

@@ -78,7 +78,7 @@ def _marks(unit: str, tau: float) -> dict[str, float]:
 
     At half of the horizon and at its end where that is before the first of them, or the unit is not one of time.
     """
-    from ..data.tables._outcome import DAYS_IN
+    from ..units import DAYS_IN
 
     days = DAYS_IN.get(unit)
     times = [] if days is None else [float(round(years * DAYS_IN["years"] / days)) for years in (1, 5, 10)]
@@ -89,9 +89,13 @@ def _marks(unit: str, tau: float) -> dict[str, float]:
 
 def _no_formula(value: Any) -> Any:
     """Text that a spreadsheet would take for a formula, with an apostrophe, as in the page's downloads."""
-    from ..data.tables._numbers import readings
+    from ..data.tables import find_decimal_marks
 
-    risky = isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) and not readings([value])
+    risky = (
+        isinstance(value, str)
+        and value.startswith(("=", "+", "-", "@", "\t", "\r"))
+        and not find_decimal_marks([value])
+    )
     return f"'{value}" if risky else value
 
 

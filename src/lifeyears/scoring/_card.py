@@ -121,7 +121,7 @@ def make_card(data: Dataset, ranker: Any, name: str, donor: Any = None, settings
 
 def of_transplants(data: Dataset) -> bool:
     """Whether rows are known to be transplants: the simulated registry, and UNOS' STAR files."""
-    return data.name.startswith("STAR ") or (data.truth is not None and data.name.startswith("registry"))
+    return data.time_origin == "transplant"
 
 
 def reach(matrix: np.ndarray, y: Outcome, tau: float) -> dict[str, Any]:

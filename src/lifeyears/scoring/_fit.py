@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..data._dataset import refuse_no_features
+from ..data.dataset import require_features
 from ..models import Cox, DeepHit, DeepSurv, KaplanMeier, WeibullAFT
 from ..models._weibull import refuse_time_zero
 from ..ranking import BootstrappedRanker
@@ -86,7 +86,7 @@ def check_request(data: Dataset, base: str, preset: str) -> None:
         raise ValueError(f"there is no base model {base!r}; there are {', '.join(BASES)}")
     if preset not in PRESETS:
         raise ValueError(f"there is no preset {preset!r}; there are {', '.join(PRESETS)}")
-    refuse_no_features(data.name, data.X.shape[1])
+    require_features(data.name, data.X.shape[1])
     if base == "AFT":
         refuse_time_zero(data.y, "choose another model: --base Cox (in Python, base=)")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 
 from ...data import Dataset
-from ...data._dataset import refuse_no_features
+from ...data.dataset import require_features
 from ...errors import DataError, Message, MissingExtraError, RequestError, Setting
 from ...models._weibull import refuse_time_zero
 from .._plan import Plan
@@ -64,7 +64,7 @@ def _check_columns(data: Dataset, plan: Plan) -> None:
     dropped = find_era_columns(data) if plan.era == "drop" else []
     if plan.era == "drop" and not dropped:
         raise DataError(f'era="drop" finds none of {", ".join(ERA_NAMES)} among the columns')
-    refuse_no_features(data.name, data.X.shape[1] - len(dropped))
+    require_features(data.name, data.X.shape[1] - len(dropped))
     absent = [name for name in plan.subgroups if name not in data.table]
     if absent:
         columns = ", ".join(map(str, data.table.columns))

@@ -71,6 +71,6 @@ def test_public_sets_with_many_alike_raise_no_alarm(name):
 
 def test_the_simulated_registry_has_no_copies():
     data = simulate_registry(5000, random_state=0)
-    from lifeyears.data.tables._copies import copy_warnings
+    from lifeyears.data.tables._copies import find_copies
 
-    assert copy_warnings(data.X, data.y) == []
+    assert find_copies(data.X, data.y) == []

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lifeyears.data.tables._read_table import read_table
+from lifeyears.data import read_table
 
 
 @pytest.fixture

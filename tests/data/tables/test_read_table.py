@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lifeyears.data.tables._read_table import read_table
+from lifeyears.data import read_table
 
 TABLE = pd.DataFrame(
     {
@@ -439,7 +439,7 @@ def test_sas_transport_dates_beyond_what_pandas_can_tell_are_dates():
     assert until.dt.strftime("%Y-%m-%d").tolist() == ["9999-12-31", np.nan, "2004-07-02"]
 
 
-SAS = Path(__file__).parent.parent / "reference" / "star_sas"  # made by R's haven from patients.csv
+SAS = Path(__file__).parents[2] / "reference" / "star_sas"  # made by R's haven from patients.csv
 
 
 def test_sas_data_files_are_read_with_their_texts_numbers_and_dates():
@@ -513,7 +513,7 @@ def test_a_named_index_is_a_column_and_an_unnamed_one_stays_the_index():
 
 
 def test_any_other_object_is_refused():
-    with pytest.raises(ValueError, match="a file or a pandas or polars frame; it was given a list"):
+    with pytest.raises(ValueError, match="a file, or a pandas or polars frame; got a list"):
         read_table([[1, 2]], "years", "died")
 
 
@@ -613,7 +613,7 @@ def test_seven_digits_that_differ_in_every_row_are_left_out_and_pointed_at():
         ([3] * 40, "it is 3 in all rows"),
         ([np.nan] * 40, "no values"),
         ([""] * 40, "no values"),
-        (["yes", None] * 20, r"one value, yes, and is else missing \(50%\): if blank means no, write no"),
+        (["yes", None] * 20, r"one value, yes, and is otherwise missing \(50%\): if blank means no, write no"),
     ],
 )
 def test_columns_that_do_not_vary_are_left_out_with_the_reason(values, reason):
@@ -710,7 +710,7 @@ def test_all_that_is_noticed_comes_in_one_warning_and_in_the_report():
         ),
         (
             {"time": "years", "event": "died", "event_values": []},
-            r"event_values= is empty and names no value of the event column 'died' of the table: it holds 1 "
+            r"event_values= is empty: it names no value of the event column 'died' of the table, which holds 1 "
             r"\(2 rows\), 0 \(2 rows\)\. Give the value, or the list of values",
         ),
         ({"time": "years", "event": "died", "decimal": ";"}, "decimal= must be '.' or ','; got ';'"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -12,8 +12,13 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._frames import as_pandas, is_category, is_time
+from .._typing import FloatArray
+from ..errors import DataError
 
-MISSING = "missing"
+if TYPE_CHECKING:
+    from .._typing import TableLike
+
+MISSING_CATEGORY = "missing"
 MOST_CATEGORIES = 50  # more than this, and more than half as many as rows, is an identifier
 
 
@@ -52,12 +57,14 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
            [70.,  1.,  0.]])
     """
 
-    def __init__(self, categorical: Sequence[Any] | None = None, scale: bool = True, drop_first: bool = False) -> None:
+    def __init__(
+        self, categorical: Sequence[object] | None = None, scale: bool = True, drop_first: bool = False
+    ) -> None:
         self.categorical = categorical
         self.scale = scale
         self.drop_first = drop_first
 
-    def fit(self, X: Any, y: Any = None) -> TablePreprocessor:
+    def fit(self, X: TableLike, y: object = None) -> TablePreprocessor:
         """Learn medians, means, spreads and categories.
 
         Parameters
@@ -73,20 +80,20 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         named = [] if self.categorical is None else list(self.categorical)
         absent = [name for name in named if name not in table.columns]
         if absent:
-            raise ValueError(f"categorical names columns that are not in the table: {absent}")
+            raise DataError(f"categorical names columns that are not in the table: {absent}")
         self.categories_ = {
             name: _categories(table[name]) for name in table.columns if name in named or _is_category(table[name])
         }
-        for name, seen in self.categories_.items():
-            if len(seen) > max(MOST_CATEGORIES, 0.5 * len(table)):
-                raise ValueError(
-                    f"column {name!r} has {len(seen):,} categories in {len(table):,} rows, as an identifier has: drop "
-                    "it, or group its values"
+        for name, categories in self.categories_.items():
+            if len(categories) > max(MOST_CATEGORIES, 0.5 * len(table)):
+                raise DataError(
+                    f"column {name!r} has {len(categories):,} categories in {len(table):,} rows, as an identifier has: "
+                    "drop it, or group its values"
                 )
         self.numeric_ = [name for name in table.columns if name not in self.categories_]
         values = self._numbers(table)
         missing = np.isnan(values)
-        empty = missing.all(axis=0)
+        empty = np.asarray(missing.all(axis=0))
         self.empty_ = [name for name, nothing in zip(self.numeric_, empty, strict=True) if nothing]
         known = np.where(empty, 0.0, values) if empty.any() else values  # an empty column carries nothing: all zero
         self.median_ = np.nanmedian(known, axis=0) if missing.any() else _medians(known)
@@ -98,7 +105,7 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
             self.scale_ = np.where(constant, 1.0, spread)
         return self
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: TableLike) -> FloatArray:
         """Make the matrix: numeric columns first, then the indicators, column by column.
 
         Parameters
@@ -114,8 +121,8 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         Examples
         --------
         >>> import pandas as pd
-        >>> seen = pd.DataFrame({"age": [50.0, 60.0, 70.0], "sex": ["F", "M", "F"]})
-        >>> fitted = TablePreprocessor(scale=False).fit(seen)
+        >>> training = pd.DataFrame({"age": [50.0, 60.0, 70.0], "sex": ["F", "M", "F"]})
+        >>> fitted = TablePreprocessor(scale=False).fit(training)
         >>> fitted.transform(pd.DataFrame({"age": [None, 40.0], "sex": ["M", "other"]}))
         array([[60.,  0.,  1.],
                [40.,  0.,  0.]])
@@ -131,22 +138,24 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         elif not missing.any() and not self.categories_:
             numeric = numeric.copy()  # never the caller's own
         first = int(self.drop_first)
-        indicators = [_indicators(table[name], name, seen)[:, first:] for name, seen in self.categories_.items()]
+        indicators = [
+            _indicators(table[name], name, categories)[:, first:] for name, categories in self.categories_.items()
+        ]
         return np.concatenate([numeric, *indicators], axis=1) if indicators else numeric
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+    def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
         """Names of the columns of the matrix: ``age``, ``sex_F``, ``sex_M``, …."""
         check_is_fitted(self)
         names = [str(name) for name in self.numeric_]
-        for name, seen in self.categories_.items():
-            for value in seen[int(self.drop_first) :]:
+        for name, categories in self.categories_.items():
+            for value in categories[int(self.drop_first) :]:
                 word = f"{name}_{value}"
                 while word in names:  # "a_b" of column "a" beside a column "a_b"
                     word += "_"
                 names.append(word)
         return np.array(names, dtype=object)
 
-    def _table(self, X: Any, reset: bool) -> pd.DataFrame:
+    def _table(self, X: TableLike, reset: bool) -> pd.DataFrame:
         table = as_pandas(X)
         if table is None:  # an array: scikit-learn's checks apply, but missing values are welcome
             X = validate_data(self, X, dtype=None, ensure_all_finite=False, reset=reset)
@@ -156,12 +165,12 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         validate_data(self, X if isinstance(X, pd.DataFrame) else table, skip_check_array=True, reset=reset)
         absent = [] if reset else [name for name in (*self.numeric_, *self.categories_) if name not in table.columns]
         if absent:
-            raise ValueError(f"the table lacks columns it had in training: {absent}")
+            raise DataError(f"the table lacks columns it had in training: {absent}")
         if not len(table):
-            raise ValueError("the table has no rows: 0 sample(s), while a minimum of 1 is required")
+            raise DataError("the table has no rows: 0 sample(s), while a minimum of 1 is required")
         return table
 
-    def _numbers(self, table: pd.DataFrame) -> np.ndarray:
+    def _numbers(self, table: pd.DataFrame) -> FloatArray:
         if self.numeric_ == list(table.columns) and (table.dtypes == np.float64).all():
             values = np.ascontiguousarray(table.to_numpy())
             if np.isfinite(values).all():  # the usual matrix of numbers
@@ -171,13 +180,13 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
             try:
                 columns.append(pd.to_numeric(table[name]).to_numpy(dtype=float, na_value=np.nan))
             except (ValueError, TypeError):
-                raise ValueError(
+                raise DataError(
                     f"column {name!r} was numeric in training; here it holds text such as "
                     f"{next(iter(v for v in table[name] if isinstance(v, str)), '')!r}"
                 ) from None
             if np.isinf(columns[-1]).any():
                 row = np.flatnonzero(np.isinf(columns[-1]))[0]
-                raise ValueError(f"column {name!r} contains infinity in row {row}; make it missing, or mend it")
+                raise DataError(f"column {name!r} contains infinity in row {row}; set it to missing, or correct it")
         return np.column_stack(columns) if columns else np.zeros((len(table), 0))
 
     def __sklearn_tags__(self) -> Any:
@@ -188,23 +197,23 @@ class TablePreprocessor(TransformerMixin, BaseEstimator):
         return tags
 
 
-def _medians(values: np.ndarray) -> np.ndarray:
+def _medians(values: np.ndarray) -> FloatArray:
     """`np.median` of each column; of indicators, which are most columns of many tables, by counting."""
-    found = np.zeros(values.shape[1])
+    medians = np.zeros(values.shape[1])
     for start in range(0, values.shape[1] if len(values) else 0, 8):  # a few at a time: they lie side by side
         for j, column in enumerate(np.ascontiguousarray(values[:, start : start + 8].T), start):
             low, high = column.min(), column.max()
             lows, highs = np.count_nonzero(column == low), np.count_nonzero(column == high)
             if lows + highs < len(column):
-                found[j] = np.median(column)
+                medians[j] = np.median(column)
             else:
-                found[j] = low if lows > highs else high if highs > lows else (low + high) / 2
-    return found
+                medians[j] = low if lows > highs else high if highs > lows else (low + high) / 2
+    return medians
 
 
 def _is_category(column: pd.Series) -> bool:
     if is_time(column):
-        raise ValueError(
+        raise DataError(
             f"column {column.name!r} holds dates or durations: turn it into a number (a year, days since entry), or "
             "drop it"
         )
@@ -212,13 +221,21 @@ def _is_category(column: pd.Series) -> bool:
 
 
 def _as_words(column: pd.Series) -> np.ndarray:
-    """Categories as words, so that True, 1, 1.0 and "1" are one; missing ones as `MISSING`."""
+    """Categories as words, so that True, 1, 1.0 and "1" are one; missing ones as `MISSING_CATEGORY`."""
     codes, values = pd.factorize(column)
-    words = np.array([_word(value) for value in values] + [MISSING], dtype=object)
-    return words[codes]  # code -1, a missing value, picks the last
+    words = np.array([spell_category(value) for value in values] + [MISSING_CATEGORY], dtype=object)
+    chosen: np.ndarray = words[codes]  # code -1, a missing value, picks the last
+    return chosen
 
 
-def _word(value: Any) -> str:
+def spell_category(value: object) -> str:
+    """Write a category as a text: True, 1, 1.0 and "1" are one category.
+
+    Examples
+    --------
+    >>> spell_category(True), spell_category(2.0), spell_category("II")
+    ('1', '2', 'II')
+    """
     if isinstance(value, (bool, np.bool_)) or (isinstance(value, (float, np.floating)) and float(value).is_integer()):
         return str(int(value))
     return str(value)
@@ -226,23 +243,23 @@ def _word(value: Any) -> str:
 
 def _categories(column: pd.Series) -> list[str]:
     words = set(_as_words(column))
-    return sorted(words - {MISSING}) + ([MISSING] if MISSING in words else [])
+    return sorted(words - {MISSING_CATEGORY}) + ([MISSING_CATEGORY] if MISSING_CATEGORY in words else [])
 
 
-def _indicators(column: pd.Series, name: Any, seen: list[str]) -> np.ndarray:
+def _indicators(column: pd.Series, name: object, categories: list[str]) -> FloatArray:
     if isinstance(column.dtype, pd.CategoricalDtype):
         codes, values = column.cat.codes.to_numpy(), column.cat.categories
     else:
         codes, values = pd.factorize(column)
-    words = [*map(_word, values), MISSING]  # code -1, a missing value, picks the last
-    place = pd.Index(seen).get_indexer(words)[codes]
+    words = [*map(spell_category, values), MISSING_CATEGORY]  # code -1, a missing value, picks the last
+    place = pd.Index(categories).get_indexer(words)[codes]
     if len(codes) >= 20 and (place < 0).all() and (codes >= 0).any():
         warnings.warn(
             f"no value of column {name!r} was seen in training ({', '.join(sorted(set(words[:-1]))[:3])}, …, where "
-            f"{', '.join(seen[:3])}, … were): is it coded in another way?",
+            f"{', '.join(categories[:3])}, … were): is it coded in another way?",
             stacklevel=3,
         )
-    indicators = np.zeros((len(column), len(seen)))
+    indicators = np.zeros((len(column), len(categories)))
     known = place >= 0
     indicators[np.flatnonzero(known), place[known]] = 1.0
     return indicators

@@ -7,10 +7,10 @@ from scipy import integrate, special
 
 import lifeyears as ly
 from lifeyears.data import Population, simulate_registry
-from lifeyears.data.registry._effects import CATEGORY, CENTRE, LINEAR, effects
-from lifeyears.data.registry._geography import REGIONS, centres
+from lifeyears.data.registry._effects import CATEGORY_EFFECTS, EFFECT_SCALES, LINEAR_EFFECTS, compute_effects
+from lifeyears.data.registry._geography import REGIONS, list_centres
 from lifeyears.data.registry._lifetimes import THETA, Lifetimes
-from lifeyears.data.registry._match import pair_luck
+from lifeyears.data.registry._match import hash_pairs
 from lifeyears.data.registry._outcome import LEVELS, WORLDS
 from lifeyears.data.registry._simulate import _censoring_curves, _days_of_loss
 from lifeyears.experiments import registry_check
@@ -311,8 +311,10 @@ def test_worlds_share_the_table_and_differ_in_the_outcome():
 
 def linear_design(X):
     """The features that have linear effects, as they stand, and the decade: not by the package's own sums."""
-    numbers = {name: (X[name].fillna(typical) - typical) / spread for name, (typical, spread, _, _) in LINEAR.items()}
-    levels = {f"{name}={level}": (X[name] == level).astype(float) for name, level in CATEGORY}
+    numbers = {
+        name: (X[name].fillna(typical) - typical) / spread for name, (typical, spread, _, _) in LINEAR_EFFECTS.items()
+    }
+    levels = {f"{name}={level}": (X[name] == level).astype(float) for name, level in CATEGORY_EFFECTS}
     return pd.DataFrame({**numbers, **levels, "decade": (X["transplant_year"] + 0.5 - 2005) / 10})
 
 
@@ -325,7 +327,7 @@ def explained(values, design):
 
 def test_linear_and_nonlinear_parts_are_what_each_world_is_named_for():
     X = simulate_registry(n=20_000, random_state=2).X
-    design, x = linear_design(X), effects(X)
+    design, x = linear_design(X), compute_effects(X)
     for part in (x.late, x.early, x.nonlinear):
         assert abs(part.mean()) < 0.03
         assert part.std() == pytest.approx(1, abs=0.03)
@@ -356,8 +358,10 @@ def test_where_coxs_model_is_right_it_finds_the_coefficients():
     data = simulate_registry(n=20_000, world="proportional", random_state=11)
     design = linear_design(data.X)
     cox = ly.models.Cox(alpha=0).fit(design.to_numpy(), data.y)
-    scale = 0.57 / CENTRE["late"][1]
-    late = [on_late for _, _, on_late, _ in LINEAR.values()] + [on_late for on_late, _ in CATEGORY.values()]
+    scale = 0.57 / EFFECT_SCALES["late"][1]
+    late = [on_late for _, _, on_late, _ in LINEAR_EFFECTS.values()] + [
+        on_late for on_late, _ in CATEGORY_EFFECTS.values()
+    ]
     true = np.array([*(scale * effect for effect in late), LEVELS.late_per_decade])
     z = (cox.coef_ - true) / cox.standard_error_
     assert np.abs(z).max() < 4
@@ -562,7 +566,7 @@ def test_a_candidate_keeps_centre_and_region_whoever_the_donor_is():
     assert pairs["distance_nm"].nunique() > 100
     number = int(candidates["centre"].iloc[0][1:])
     away = np.hypot(
-        donors["donor_east_nm"] - centres().east[number], donors["donor_north_nm"] - centres().north[number]
+        donors["donor_east_nm"] - list_centres().east[number], donors["donor_north_nm"] - list_centres().north[number]
     )
     assert pairs["distance_nm"].to_numpy() == pytest.approx(away.to_numpy(), abs=0.51)
     life = people.lifetimes(pairs).expected(20.0)
@@ -571,7 +575,7 @@ def test_a_candidate_keeps_centre_and_region_whoever_the_donor_is():
 
 def test_what_chance_adds_to_a_pair_is_uniform_and_independent():
     rng = np.random.default_rng(0)
-    u = pair_luck(rng.integers(0, 2**63, 300).repeat(300), np.tile(rng.integers(0, 2**63, 300), 300), 2)
+    u = hash_pairs(rng.integers(0, 2**63, 300).repeat(300), np.tile(rng.integers(0, 2**63, 300), 300), 2)
     assert u.shape == (2, 90_000)
     counts = np.histogram2d(u[0], u[1], bins=10, range=[[0, 1], [0, 1]])[0]
     assert ((counts - 900) ** 2 / 900).sum() < 160  # chi-squared with 99 degrees of freedom, 0.9999 quantile 157
@@ -598,7 +602,7 @@ def test_incompatible_pairs_are_refused_by_row_unless_asked_for():
     kinds = people.compatible(donors["donor_blood_group"], candidates["blood_group"])
     bad = np.flatnonzero(kinds == "incompatible")
     with pytest.raises(
-        ValueError, match=rf'incompatible in rows {bad[0]} \(.*{bad[1]} \(.* more; .*incompatible="keep"'
+        ValueError, match=rf"incompatible in rows {bad[0]} \(.*{bad[1]} \(.* more\. .*incompatible='keep'"
     ):
         people.pairs(candidates, donors)
     kept = people.pairs(candidates, donors, incompatible="keep")
@@ -626,7 +630,7 @@ def test_an_empty_day_has_no_pairs():
             r"lack the column candidate_key.*\.candidates\(n\)",
         ),
         (lambda p, c, d: p.pairs(c, d.drop(columns="donor_east_nm")), "donors lack the column donor_east_nm"),
-        (lambda p, c, d: p.pairs(c, d, incompatible="ignore"), 'incompatible must be "raise" or "keep"'),
+        (lambda p, c, d: p.pairs(c, d, incompatible="ignore"), "incompatible must be one of 'raise', 'keep'"),
     ],
 )
 def test_wrong_requests_to_the_population_are_refused(call, message):

@@ -5,10 +5,9 @@ import pandas as pd
 import pytest
 
 from lifeyears import Outcome
-from lifeyears.data import load
+from lifeyears.data import load, read_table
 from lifeyears.data.public._catalogue import SETS
-from lifeyears.data.tables._leaks import _commonest, leak_warnings
-from lifeyears.data.tables._read_table import read_table
+from lifeyears.data.tables._leaks import _commonest, find_leaks
 
 N = 2000
 RNG = np.random.default_rng(8)
@@ -62,14 +61,14 @@ HONEST = {
 def test_honest_columns_are_not(honest):
     column = pd.Series(HONEST[honest])
     X = pd.DataFrame({"honest": column if pd.api.types.is_numeric_dtype(column) else column.astype("category")})
-    assert leak_warnings(X, Outcome(TIME, EVENT)) == []
+    assert find_leaks(X, Outcome(TIME, EVENT)) == []
 
 
 @pytest.mark.parametrize("n", [20, 40, 100])
 def test_few_rows_of_noise_do_not_look_like_leaks(n):
     rng = np.random.default_rng(n)
     X = pd.DataFrame({f"noise {k}": rng.integers(0, k, n) for k in range(2, 60)} | {"normal": rng.normal(size=n)})
-    assert leak_warnings(X, Outcome(rng.exponential(5, n), rng.random(n) < 0.5)) == []
+    assert find_leaks(X, Outcome(rng.exponential(5, n), rng.random(n) < 0.5)) == []
 
 
 def test_rare_levels_are_taken_together():
@@ -82,7 +81,7 @@ def test_rare_levels_are_taken_together():
 @pytest.mark.slow
 def test_no_set_of_the_catalogue_raises_a_false_alarm():
     pytest.importorskip("SurvSet")
-    found = {name: leak_warnings(data.X, data.y) for name in SETS for data in [load(name)]}
+    found = {name: find_leaks(data.X, data.y) for name in SETS for data in [load(name)]}
     assert {name: warnings for name, warnings in found.items() if warnings} == {}
 
 
@@ -90,4 +89,4 @@ def test_no_set_of_the_catalogue_raises_a_false_alarm():
 def test_some_sets_of_the_catalogue_raise_no_false_alarm(name):
     pytest.importorskip("SurvSet")
     data = load(name)
-    assert leak_warnings(data.X, data.y) == []
+    assert find_leaks(data.X, data.y) == []

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from .._typing import FloatArray, RandomState
+from ..checks import check_random_state
 from ..curves import SurvivalCurves
+from ..errors import DataError, Dialect, Message, Setting, python_terms, render
 from ..outcome import Outcome, suggest_horizon
 
 if TYPE_CHECKING:
@@ -17,23 +21,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DataReport:
-    """What was read, what was left out and why, and what looks odd; nothing is dropped silently.
+    """What was read, what was left out and why, and what needs attention; nothing is dropped silently.
 
     Attributes
     ----------
     rows_read, rows_kept : int
         Rows in the source and rows in the data set.
     dropped_rows : dict of str to int
-        Reason → how many rows went for it.
+        Reason → number of rows dropped for it.
     dropped_columns : dict of str to str
-        Column → why it is not among the features.
+        Column → why it is not among the features. A reason that names a setting is a `lifeyears.errors.Message`,
+        which each interface renders in its own terms.
     warnings : tuple of str
-        What a careful reader would want to look at.
+        What needs attention, as texts or Messages.
     leaks : tuple of str
-        Those of the warnings after which results cannot be trusted: columns that may tell the outcome, and subjects
-        that are there twice, in training and in test.
+        The warnings that put every result in doubt: columns that may reveal the outcome, and subjects that appear
+        twice and may be in training and in test at once.
     filtered_values : dict of str to int
-        Column → how many of its values were implausible and became missing.
+        Column → number of implausible values that were set to missing.
     """
 
     rows_read: int
@@ -45,26 +50,30 @@ class DataReport:
     filtered_values: dict[str, int] = field(default_factory=dict)
 
     def __str__(self) -> str:
+        return self.render(python_terms)
+
+    def render(self, dialect: Dialect) -> str:
+        """Return the report as text, with every setting it names in the reader's terms."""
         lines = [f"{self.rows_read:,} rows read, {self.rows_kept:,} kept"]
         lines += [f"  {count:,} rows dropped: {reason}" for reason, count in self.dropped_rows.items()]
-        lines += [f"  column {name} left out: {why}" for name, why in self.dropped_columns.items()]
+        lines += [f"  column {name} left out: {render(why, dialect)}" for name, why in self.dropped_columns.items()]
         lines += [
             f"  {count:,} implausible values of {name} set to missing" for name, count in self.filtered_values.items()
         ]
-        lines += [f"  look: {warning}" for warning in self.warnings]
+        lines += [f"  look: {render(warning, dialect)}" for warning in self.warnings]
         return "\n".join(lines)
 
 
 class Law(Protocol):
     """The law of each subject's lifetime."""
 
-    def expected(self, tau: float) -> np.ndarray:
+    def expected(self, tau: float) -> FloatArray:
         """E[min(T*, τ)|x] of each subject; τ may be inf."""
 
-    def curves(self, times: Any) -> SurvivalCurves:
+    def curves(self, times: ArrayLike) -> SurvivalCurves:
         """S(t|x) at one time or many."""
 
-    def draw(self, rng: np.random.Generator) -> np.ndarray:
+    def draw(self, rng: np.random.Generator) -> FloatArray:
         """A lifetime for each subject."""
 
 
@@ -84,21 +93,21 @@ class Truth:
         whole year). Where censoring depends on T* itself there is no G(t|x), and the call raises a ValueError.
     """
 
-    lifetime: np.ndarray
+    lifetime: FloatArray
     law: Law
-    censoring: Callable[[Any], SurvivalCurves]
+    censoring: Callable[[ArrayLike], SurvivalCurves]
 
-    def expected(self, tau: float) -> np.ndarray:
+    def expected(self, tau: float) -> FloatArray:
         """E[min(T*, τ)|x] of each subject (τ = inf: the mean life): no ranking is better than the one by this."""
         return self.law.expected(tau)
 
-    def curves(self, times: Any) -> SurvivalCurves:
+    def curves(self, times: ArrayLike) -> SurvivalCurves:
         """The true survival curves S(t|x) at one time or many."""
         return self.law.curves(times)
 
-    def redraw(self, random_state: int | None = None) -> np.ndarray:
-        """Fresh lifetimes for the same subjects."""
-        return self.law.draw(np.random.default_rng(random_state))
+    def redraw(self, random_state: RandomState = None) -> FloatArray:
+        """Draw new lifetimes for the same subjects."""
+        return self.law.draw(check_random_state(random_state))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,7 +117,7 @@ class Dataset:
     Attributes
     ----------
     X : DataFrame
-        The features a model may use, one row a subject; categorical ones have a categorical dtype.
+        The features a model may use, one row per subject; categorical ones have a categorical dtype.
     y : Outcome
         Observed times in `unit`, and whether they ended in an event.
     name, unit, source : str
@@ -116,13 +125,16 @@ class Dataset:
     horizon : float
         Suggested τ, by default the 95th percentile of the censored times.
     subgroups : DataFrame or None
-        Columns for subgroup reports that are no predictors by default (race, insurance, region).
+        Columns for subgroup reports that are not predictors by default (race, insurance, region).
     entry : array or None
         When each subject entered (calendar time in `unit`), for splits by time and for the administrative cut.
     report : DataReport or None
         What was read, dropped and noticed.
     truth : Truth or None
         Known only for simulated data.
+    time_origin : str, default ""
+        The event at which follow-up starts (time zero), where it is known: "transplant" for the simulated registry
+        and for STAR files.
 
     Examples
     --------
@@ -140,13 +152,14 @@ class Dataset:
     source: str = ""
     horizon: float = 0.0
     subgroups: pd.DataFrame | None = None
-    entry: np.ndarray | None = None
+    entry: FloatArray | None = None
     report: DataReport | None = None
     truth: Truth | None = None
+    time_origin: str = ""
 
     def __post_init__(self) -> None:
         if len(self.X) != len(self.y):
-            raise ValueError(f"X has {len(self.X)} rows and y has {len(self.y)}")
+            raise DataError(f"X has {len(self.X)} rows and y has {len(self.y)}")
         if not self.horizon:
             object.__setattr__(self, "horizon", suggest_horizon(self.y))
 
@@ -177,11 +190,26 @@ class Dataset:
         )
 
 
-def refuse_no_features(name: str, n_features: int) -> None:
-    """Refuse what asks subjects to be told apart by nothing; a Kaplan–Meier curve of all of them needs no feature."""
+def require_features(name: str, n_features: int) -> None:
+    """Refuse a data set without features, which leaves nothing to rank by.
+
+    Raises
+    ------
+    DataError
+        If there is none.
+
+    Examples
+    --------
+    >>> require_features("my.csv", 3)
+    """
     if not n_features:
-        raise ValueError(
-            f"no feature is left in {name}: without a column to tell subjects apart there is nothing to rank by. "
-            "The report of the reading says why each column was left out: keep at least one, by "
-            "naming fewer in --drop or by naming some in --keep (in Python, drop= and keep= of read_table)"
+        raise DataError(
+            f"no feature is left in {name}: without a column that distinguishes subjects there is nothing to rank by",
+            hint=Message(
+                "The report of the data set says why each column was excluded. Keep at least one: name fewer in ",
+                Setting("drop"),
+                ", or name some in ",
+                Setting("keep"),
+                ".",
+            ),
         )

@@ -6,12 +6,14 @@ import datetime
 import gzip
 import lzma
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from lifeyears.data.tables._read_table import read_table
+from lifeyears.data import read_table
+from lifeyears.errors import FileReadError, MissingFileError, RequestError, json_terms
 
 CSV = "time,event,age\n1.5,1,40\n2.25,0,50\n4,1,60\n8,0,50\n"
 
@@ -26,7 +28,7 @@ def write(tmp_path):
     return write
 
 
-def refusal(path_or_frame, time="time", event="event", error=ValueError, **options):
+def refusal(path_or_frame, time="time", event="event", error=RequestError, **options):
     """The message with which a table is refused."""
     if "entry" in options:
         time = None
@@ -60,15 +62,21 @@ def patients(n=60, **columns):
 
 def test_no_such_file(write, tmp_path):
     write(CSV, "hearts.csv")
-    message = refusal(tmp_path / "heart.csv", error=FileNotFoundError)
+    message = refusal(tmp_path / "heart.csv", error=MissingFileError)
     assert "there is no file" in message
     assert "did you mean 'hearts.csv'?" in message
     assert "the folder" in refusal(tmp_path / "nowhere" / "heart.csv", error=FileNotFoundError)
+    assert "does not exist" in refusal(tmp_path / "hearts.csv" / "heart.csv", error=MissingFileError)
+
+
+@pytest.mark.parametrize("name", ["a" * 300 + ".csv", "heart\0.csv"])
+def test_names_that_no_file_can_have(tmp_path, name):
+    assert "cannot be read: " in refusal(tmp_path / name, error=FileReadError)
 
 
 def test_a_folder(write, tmp_path):
     write(CSV)
-    message = refusal(tmp_path, error=IsADirectoryError)
+    message = refusal(tmp_path, error=FileReadError)
     assert "is a folder; one file was expected. It holds heart.csv: name one of them" in message
 
 
@@ -78,11 +86,33 @@ def test_no_permission(write, monkeypatch):
     def refuse(*_args, **_options):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("builtins.open", refuse)
-    message = refusal(path, error=PermissionError)
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    message = refusal(path, error=FileReadError)
     monkeypatch.undo()
     assert "no permission to read" in message
     assert "Ask its owner" in message
+
+
+# ---------------------------------------------------------------- settings, in the terms of each reader
+
+
+def test_an_error_names_settings_in_the_terms_of_its_reader():
+    with pytest.raises(RequestError) as caught:
+        read_table(patients().assign(event=lambda table: table["event"] + 1), "time", "event")
+    assert "that is event_values=2." in str(caught.value)
+    assert 'that is "event_values": 2.' in caught.value.render(json_terms)
+    assert (caught.value.code, caught.value.parameters) == ("ambiguous_event", {"column": "event"})
+
+
+def test_warnings_and_reasons_name_settings_in_the_terms_of_their_reader():
+    numbers = np.random.default_rng(0).permutation(np.arange(1_000_003, 9_000_003, 130_001))[:60]
+    data, message = noticed(patients(number=numbers), drop="age")
+    assert "(keep=['number'] keeps it)" in message
+    assert "column age left out: named in drop=" in str(data.report)
+    rendered = data.report.render(lambda setting: f"<{setting.name}>")
+    assert "column age left out: named in <drop>" in rendered
+    assert "in every row (<keep> keeps it)" in rendered
+    assert "keep=" not in rendered
 
 
 # ---------------------------------------------------------------- bytes that are no table
@@ -141,7 +171,7 @@ def test_wrong_encoding_by_the_users_word(write):
 
 def test_wrong_encoding_that_nothing_fits(write):
     message = refusal(write(b"time,event,sex\n1,1,\x81\x8d\n2,0,x\n"))
-    assert "the encoding of heart.csv cannot be told" in message
+    assert "the encoding of heart.csv is not clear" in message
     assert "byte 0x81 in line 2" in message
     assert "Pass encoding=" in message
 
@@ -209,7 +239,7 @@ def test_a_text_table_that_begins_like_a_file_of_another_kind(write, first):
     ],
 )
 def test_json_is_no_table(write, name, content):
-    assert f"{name} is a JSON file: a table with one row a subject was expected" in refusal(write(content, name))
+    assert f"{name} is a JSON file; a table with one row per subject was expected" in refusal(write(content, name))
 
 
 def test_names_in_brackets_are_no_json(write):
@@ -246,7 +276,7 @@ def test_no_delimiter_or_a_wrong_one(write):
     assert "seems to have one column" in refusal(write("time\n1\n2\n"))
     message = refusal(write(CSV), delimiter="|")
     assert "divided at '|', has one column" in message
-    assert "leave delimiter= out" in message
+    assert "Leave delimiter= out" in message
     assert "must be one character" in refusal(write(CSV), delimiter="||")
 
 
@@ -403,7 +433,7 @@ def test_time_as_dates():
 def test_negative_infinite_and_missing_times(write, value, what):
     message = refusal(write(f"time,event,age\n1,1,40\n{value},0,50\n3,1,60\n{value},1,40\n"))
     assert f"the time column 'time' is {what} in lines 3, 5" in message
-    assert "Times must be finite and not negative: mend or drop these rows" in message
+    assert "Times must be finite and not negative: correct or drop these rows" in message
 
 
 def test_rows_of_a_frame_are_counted_from_0():
@@ -419,9 +449,9 @@ def test_zero_times_are_kept_and_said(write):
 @pytest.mark.parametrize(
     ("events", "told"),
     [
-        ((1, 1), "If these events came on the first day, half a day would be truer"),
+        ((1, 1), "If these events came on the first day, add half a day (half a unit) to the time"),
         ((1, 0), "If the 1 event among them came on the first day"),
-        ((0, 0), "A row censored at zero says nothing of how long anybody lives"),
+        ((0, 0), "A row censored at time 0 carries no information about survival"),
     ],
 )
 def test_zero_times_of_events_and_of_censored_rows_are_told_apart(write, events, told):
@@ -453,7 +483,7 @@ def test_event_with_words_that_are_not_clear():
 
 
 def test_event_that_is_some_other_column():
-    assert "So many values are no event column" in refusal(patients(n=60), event="age")
+    assert "An event column has few values: name another with event=" in refusal(patients(n=60), event="age")
 
 
 def test_event_as_dates():
@@ -526,7 +556,7 @@ def test_dates_of_eight_digits_that_are_none(write):
 def test_dates_that_do_not_fit_the_given_format(write):
     path = write(dates_csv(("01/02/2001", "01/03/2001"), ("2001-02-01", "02/03/2001")))
     message = refusal(path, entry="in", exit="out", date_format="%d/%m/%Y")
-    assert "column 'in' holds '2001-02-01' in line 3; the format '%d/%m/%Y'" in message
+    assert "column 'in' holds '2001-02-01' in line 3; the format in date_format='%d/%m/%Y'" in message
 
 
 def test_dates_as_days_since_some_day(write):
@@ -597,7 +627,7 @@ def test_dates_before_anybody_was_followed(write):
     path = write(dates_csv(("2001-01-01", "2002-01-01"), ("1066-01-01", "2015-01-01")))
     message = refusal(path, entry="in", exit="out")
     assert "the dates in column 'in' lie before 1800 in line 3, the earliest being 1066-01-01" in message
-    assert "Mend or drop these rows" in message
+    assert "Correct or drop these rows" in message
 
 
 def test_a_follow_up_of_more_than_a_century_is_said(write):
@@ -738,7 +768,7 @@ def test_a_million_categories():
     reason = data.report.dropped_columns["code"]
     assert "it has 1,000,000 categories in 1,000,001 rows: too many to learn from. Group them into fewer" in reason
     message = refusal(table.assign(code=code.astype("category")), categorical=["code"])
-    assert "column 'code', which you ask to keep, has 1,000,000 categories; at most 1,000 are taken" in message
+    assert "column 'code', which you ask to keep, has 1,000,000 categories; at most 1,000 are accepted" in message
 
 
 # ---------------------------------------------------------------- spreadsheets and Parquet
@@ -809,7 +839,7 @@ def test_a_parquet_file_with_nested_columns(tmp_path):
     table.to_parquet(path)
     message = refusal(path)
     assert "column 'labs' is nested: it holds a list in rows 0, 1 (counted from 0)" in message
-    assert "Flatten it into columns of its own, or leave it out with drop=['labs']" in message
+    assert "Flatten it into columns of its own, or exclude it with drop=['labs']" in message
     assert "column 'donor' is nested: it holds a structure" in refusal(path, drop="labs")
     assert list(read_table(path, "time", "event", drop=["labs", "donor"]).X.columns) == ["age"]
 

@@ -11,11 +11,12 @@ import pytest
 import star_release as made_up
 
 from lifeyears.data.star import _files as _star_files
-from lifeyears.data.star._columns import is_code, is_measurement, is_subgroup, plausible_range, why_left_out
-from lifeyears.data.star._read_star import read_star
-from lifeyears.data.star._values import dates
+from lifeyears.data.star import read_star
+from lifeyears.data.star._columns import explain_exclusion, find_plausible_range, is_code, is_measurement, is_subgroup
+from lifeyears.data.star._values import parse_dates
+from lifeyears.errors import FileReadError, MissingFileError, RequestError
 
-SAS = Path(__file__).parent.parent / "reference" / "star_sas"  # made by make.R from patients.csv
+SAS = Path(__file__).parents[2] / "reference" / "star_sas"  # made by make.R from patients.csv
 
 KNOWN_ONLY_AFTER = (
     "COD COD2 COD3 COD_WL GRF_STAT GRF_FAIL_DATE GRF_FAIL_CAUSE PX_STAT PX_STAT_DATE COMPOSITE_DEATH_DATE "
@@ -182,16 +183,16 @@ def test_bad_times_and_states_are_dropped_and_counted(tmp_path):
 
 @pytest.mark.parametrize("name", KNOWN_ONLY_AFTER.split())
 def test_what_is_known_only_after_the_transplant_is_no_feature(name):
-    assert why_left_out(name) in ("known only after the transplant", "it is the outcome")
+    assert explain_exclusion(name) in ("known only after the transplant", "it is the outcome")
 
 
 @pytest.mark.parametrize("name", ["COD_CAD_DON", "DEATH_MECH_DON", "DIAL_AFTER_LIST", "INIT_DATE", "TX_DATE"])
 def test_what_is_known_before_it_stays(name):
-    assert why_left_out(name) is None
+    assert explain_exclusion(name) is None
 
 
 def test_no_leak_identifier_or_paperwork_among_the_features(dataset, patients):
-    left_out = {name for name in patients if why_left_out(name)}
+    left_out = {name for name in patients if explain_exclusion(name)}
     assert left_out >= {
         "PT_CODE",
         "TRR_ID_CODE",
@@ -391,15 +392,15 @@ def test_a_date_under_a_name_that_does_not_say_so_is_left_out(tmp_path):
 
 def test_dates_that_lost_their_format_are_days_since_1960():
     days = pd.Series([0.0, 16_254.0, np.nan])  # R: as.Date("2004-07-02") - as.Date("1960-01-01") is 16254
-    assert dates(days).tolist() == [pd.Timestamp("1960-01-01"), pd.Timestamp("2004-07-02"), pd.NaT]
+    assert parse_dates(days).tolist() == [pd.Timestamp("1960-01-01"), pd.Timestamp("2004-07-02"), pd.NaT]
 
 
 def test_a_date_that_stands_for_unknown_is_missing():
     expected = [pd.NaT, pd.Timestamp("2004-07-02")]
-    assert dates(pd.Series(np.array(["9999-12-31", "2004-07-02"], dtype="datetime64[s]"))).tolist() == expected
-    assert dates(pd.Series(["12/31/9999", "07/02/2004"], dtype="category")).tolist() == expected
+    assert parse_dates(pd.Series(np.array(["9999-12-31", "2004-07-02"], dtype="datetime64[s]"))).tolist() == expected
+    assert parse_dates(pd.Series(["12/31/9999", "07/02/2004"], dtype="category")).tolist() == expected
     days = [2_936_549.0, 16_254.0]  # R: as.Date(c("9999-12-31", "2004-07-02")) - as.Date("1960-01-01")
-    assert dates(pd.Series(days)).tolist() == expected
+    assert parse_dates(pd.Series(days)).tolist() == expected
 
 
 def test_rules_by_name():
@@ -409,8 +410,8 @@ def test_rules_by_name():
     assert not is_measurement("HEMODIALYSIS")
     assert is_code("VAD_BRAND2_TCR")
     assert is_code("RDR2")
-    assert plausible_range("ISCHTIME") == (0.1, 24)
-    assert plausible_range("GENDER") is None
+    assert find_plausible_range("ISCHTIME") == (0.1, 24)
+    assert find_plausible_range("GENDER") is None
 
 
 # Bad input.
@@ -428,7 +429,7 @@ def test_a_file_instead_of_a_folder(tmp_path):
 
 
 def test_a_folder_without_a_star_file_lists_what_is_there(tmp_path):
-    with pytest.raises(FileNotFoundError, match="found no files at all"):
+    with pytest.raises(MissingFileError, match="found no files at all"):
         read_star(tmp_path)
     (tmp_path / "KIDPAN_DATA.DAT").write_text("x")
     with pytest.raises(FileNotFoundError, match=r"no STAR thoracic file in .*found KIDPAN_DATA\.DAT"):
@@ -543,7 +544,7 @@ def test_another_encoding_says_so(tmp_path):
 
 
 def test_an_unknown_outcome():
-    with pytest.raises(ValueError, match="outcome must be 'graft' or 'patient'; got 'death'"):
+    with pytest.raises(ValueError, match="outcome must be one of 'graft', 'patient'; got 'death'"):
         read_star(".", outcome="death")
 
 
@@ -553,10 +554,37 @@ def test_binary_files_cut_short(tmp_path, share):
     sas = tmp_path / "sas" / "thoracic_data.sas7bdat"
     sas.parent.mkdir()
     sas.write_bytes(whole[: int(share * len(whole))])
-    with pytest.raises(ValueError, match=r"thoracic_data\.sas7bdat.*copy it again from the release"):
+    with pytest.raises(ValueError, match=r"thoracic_data\.sas7bdat.*Copy it again from the release"):
         read_star(sas.parent)
     stata = made_up.write_stata(tmp_path / "stata", small())
     whole = stata.read_bytes()
     stata.write_bytes(whole[: int(share * len(whole))])
-    with pytest.raises(ValueError, match=r"thoracic_data\.dta.*copy it again from the release"):
+    with pytest.raises(ValueError, match=r"thoracic_data\.dta.*Copy it again from the release"):
         read_star(stata.parent)
+
+
+def test_a_folder_without_read_permission(tmp_path, monkeypatch):
+    def refuse(path):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("os.scandir", refuse)
+    with pytest.raises(FileReadError, match="cannot be read: permission denied") as caught:
+        read_star(tmp_path)
+    assert caught.value.parameters == {"path": str(tmp_path)}
+
+
+def test_a_file_without_read_permission(tmp_path, monkeypatch):
+    made_up.write_text(tmp_path, made_up.made_up_patients(40, columns=60))
+
+    def refuse(path, *_args, **_options):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(FileReadError, match=r"THORACIC_DATA\.htm cannot be read: permission denied"):
+        read_star(tmp_path)
+
+
+def test_an_unknown_encoding(tmp_path):
+    made_up.write_text(tmp_path, made_up.made_up_patients(40, columns=60))
+    with pytest.raises(RequestError, match="no encoding called 'klingon'"):
+        read_star(tmp_path, encoding="klingon")
