@@ -16,9 +16,10 @@ import pandas as pd
 import pytest
 
 import lifeyears as ly
+from lifeyears import errors
 from lifeyears.experiments import Plan
 from lifeyears.experiments._store import job_path, load_job
-from lifeyears.experiments.jobs import censor_at_test_entry, censor_outcome, run_job, split_rows
+from lifeyears.experiments.jobs import censor_at_test_entry, censor_outcome, count_warnings, run_job, split_rows
 from lifeyears.experiments.results import (
     chance_of_allocation,
     chance_within_strata,
@@ -214,6 +215,40 @@ def test_fits_that_do_not_converge_are_counted_and_told(data, monkeypatch, tmp_p
     )
     assert told.startswith("In 4 jobs: ")
     assert "Cox did not converge, 12 times" in told
+
+
+def test_warnings_are_counted_by_category_whatever_they_say():
+    messages = [
+        errors.ConvergenceWarning("any words", model="Cox"),
+        errors.ConvergenceWarning("other words", model="AFT"),
+        errors.FollowUpWarning("a"),
+        errors.FollowUpWarning("b"),
+        errors.DataWarning("c"),
+        errors.PositivityWarning("clipped weights are counted elsewhere"),
+        UserWarning("Cox did not converge: a warning of another library"),
+    ]
+    assert count_warnings(messages) == {
+        "AFT did not converge": 1,
+        "Cox did not converge": 1,
+        "column without a known category in a test fold": 1,
+        "horizon beyond the follow-up of the rows used to fit a nuisance model": 2,
+    }
+
+
+def test_a_category_unknown_in_training_is_counted(data):
+    """A column with a category of its own in each fold."""
+    plan = Plan("full", **SMALL | {"models": ("KM",)})
+    _, test = split_rows(data, np.arange(len(data)), data.y, plan, 0)[0]
+    X = data.X.assign(ward=pd.Categorical(np.where(np.isin(np.arange(len(data)), test), "new", "old")))
+    counts = run_job(replace(data, X=X), plan, 0, 0).counts
+    assert counts["column without a known category in a test fold"] == 1
+
+
+def test_an_error_names_the_setting_for_its_reader(data):
+    with pytest.raises(errors.DataError) as raised:
+        split_rows(replace(data, entry=None), np.arange(400), data.y, Plan("full", split="temporal", iterations=1), 0)
+    assert raised.value.hint == "Name its column with entry=."
+    assert raised.value.hint.render(lambda setting: f"--{setting.name}") == "Name its column with --entry."
 
 
 def test_what_a_ranker_did_otherwise_is_counted(data, monkeypatch):
