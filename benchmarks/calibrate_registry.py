@@ -38,7 +38,7 @@ from lifeyears.data.registry._outcome import (
 from lifeyears.data.registry._population import DAYS, draw_days, draw_donors, draw_recipients
 from lifeyears.data.registry._simulate import observe
 from lifeyears.experiments import registry_check
-from lifeyears.experiments._registry_check import follow_up, survival_by_era
+from lifeyears.experiments.bench import describe_follow_up, estimate_survival_by_era
 
 START = Levels(early=-1.8, late=-0.9, late_per_decade=-0.1, shape=1.8, dropout=-2.1)
 FITTED = ("early", "late", "late_per_decade", "shape", "dropout")
@@ -89,10 +89,10 @@ def draw_cohort(rows: int, seed: int) -> tuple[Cohort, dict[str, tuple[float, fl
 def residuals(cohort: Cohort, levels: Levels) -> np.ndarray:
     """How far off, each in units of what it weighs; the maxima are left out: one patient makes each."""
     y = cohort.outcome(levels)
-    times = follow_up(y)
+    times = describe_follow_up(y)
     off = times["difference"].to_numpy()
     share, quantiles = off[0], off[1:][~times["years"].str.startswith("maximum").to_numpy()[1:]]
-    alive = survival_by_era(y, cohort.table["transplant_year"].to_numpy())["difference"].to_numpy()
+    alive = estimate_survival_by_era(y, cohort.table["transplant_year"].to_numpy())["difference"].to_numpy()
     return np.concatenate([[share / POINTS_CENSORED], quantiles / PERCENT_OF_A_QUANTILE, alive / POINTS_ALIVE])
 
 
@@ -122,7 +122,7 @@ def over_seeds(levels: Levels, seeds: int) -> None:
     tables = []
     for seed in range(seeds):
         data = simulate_registry(random_state=seed, levels=levels)
-        both = follow_up(data.y), survival_by_era(data.y, data.X["transplant_year"].to_numpy())
+        both = describe_follow_up(data.y), estimate_survival_by_era(data.y, data.X["transplant_year"].to_numpy())
         tables.append(pd.concat([table.set_axis(COLUMNS, axis=1) for table in both]).set_index("figure"))
     off = pd.concat([table["difference"] for table in tables], axis=1)
     shown = tables[0][["reference"]].assign(

@@ -58,9 +58,9 @@ def data_to_split(
     found = named_data(data, horizon, rows, seed, **own)
     if split != "centre" or own.get("centre") or not Path(data).is_file():
         return found, own
-    from ..experiments._columns import column_of
+    from ..experiments.columns import find_column
 
-    centre = column_of(found, "centre")
+    centre = find_column(found, "centre")
     if centre is None:
         return found, own
     own = own | {"centre": str(centre.name)}

@@ -18,7 +18,15 @@ def run_and_show(protocol: str, data: Dataset, out: Path, jobs: int | None, dask
     from ._tables import show
 
     with unit_progress(f"{data.name}, {protocol}") as progress:
-        made = run(protocol, data, out, n_jobs=jobs, dask=dask, progress=progress, **options)
+        made = run(
+            protocol,
+            data,
+            out,
+            n_jobs=jobs,
+            dask=dask,
+            progress=lambda _, done=None, total=None: progress(done or 0, total or 0),
+            **options,
+        )
     table = made.tables["years"]
     wanted = ["model", "framework", "C-index", "years", "low", "high", "gain", "gain low", "gain high"]
     shown = table[[name for name in wanted if name in table]].rename(columns={"years": data.unit})
@@ -65,16 +73,15 @@ def named(text: str, allowed: tuple[str, ...], option: str) -> tuple[str, ...]:
 
 def plan_only(protocol: str, data: Dataset, jobs: int, **options: Any) -> None:
     """For --dry-run: what would be done, and roughly for how long."""
-    from ..experiments import Plan
-    from ..experiments._job import check_feasible
-    from ..experiments._plan import START
+    from ..experiments import STARTUP_SECONDS, Plan
+    from ..experiments.jobs import check_feasible
     from ..simulation._result import counted
 
     plan = Plan(protocol=protocol, **options)  # type: ignore[arg-type]
     check_feasible(data, plan)
     rows = len(data) if protocol == "full" else data.y.n_events
-    seconds = START + plan.seconds(rows, data.X.shape[1]) / min(jobs, len(plan.units))
+    seconds = STARTUP_SECONDS + plan.seconds(rows, data.X.shape[1]) / min(jobs, len(plan.jobs))
     print(f"{protocol}: {data!r}")
     folds = f"{counted(plan.iterations, 'iteration')} of {plan.folds} folds"
-    print(f"{len(plan.units)} units ({folds}), {counted(len(plan.arms), 'arm')}, {counted(jobs, 'job')}")
+    print(f"{len(plan.jobs)} units ({folds}), {counted(len(plan.arms), 'arm')}, {counted(jobs, 'job')}")
     print(f"about {max(seconds / 60, 0.1):.1f} minutes; nothing was run")

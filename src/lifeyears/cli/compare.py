@@ -66,7 +66,7 @@ def command(
     lifeyears compare my.csv --time days --event died --entry listed --split temporal
     """
     own = table.of_table(locals())
-    from ..experiments._plan import MODELS
+    from ..experiments import MODELS
     from ._data import data_to_split, names_in
     from ._runs import all_cores, command_line, named, plan_only, run_and_show
 

@@ -67,14 +67,15 @@ def _refuse_stray_options(name: str | None, against_paper: bool, given: dict[str
 def _against_paper(models: str | None, rows: int, seed: int) -> None:
     from rich.console import Console
 
-    from ..experiments import registry_check
-    from ..experiments._plan import MODELS
+    from ..experiments import MODELS, registry_check
     from ._runs import named
     from ._tables import show
 
     chosen = MODELS if models is None else named(models, MODELS, "--models")
     with Console(stderr=True).status("simulating") as status:
-        check = registry_check(chosen, rows, seed, progress=status.update)
+        check = registry_check(
+            chosen, rows, seed, progress=lambda message, done=None, total=None: status.update(message)
+        )
     show(check.follow_up, title="Follow-up (calibrated; difference in %, of the share in points)", digits=2)
     show(check.survival, title="Survival by years of transplant (calibrated; difference in points)", digits=1)
     show(check.events_only, title="Events only, five folds, unrestricted times (calibrated: KM row and Cox's C-index)")

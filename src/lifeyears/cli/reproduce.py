@@ -61,7 +61,7 @@ def command(
     Example: lifeyears reproduce all --rows 6000 --iterations 1 --out reproduction
     """
     own = table.of_table(locals())
-    from ..experiments._plan import MODELS
+    from ..experiments import MODELS
     from ._data import data_to_split
     from ._runs import all_cores, command_line, named, plan_only, run_and_show
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._frames import as_pandas, is_category, is_time
 from .._typing import FloatArray
-from ..errors import DataError
+from ..errors import DataError, DataWarning
 
 if TYPE_CHECKING:
     from .._typing import TableLike
@@ -257,6 +257,7 @@ def _indicators(column: pd.Series, name: object, categories: list[str]) -> Float
         warnings.warn(
             f"no value of column {name!r} was seen in training ({', '.join(sorted(set(words[:-1]))[:3])}, …, where "
             f"{', '.join(categories[:3])}, … were): is it coded in another way?",
+            DataWarning,
             stacklevel=3,
         )
     indicators = np.zeros((len(column), len(categories)))

@@ -14,8 +14,8 @@ import numpy as np
 from .._version import __version__
 from ..allocation import guarantee
 from ..data import cohort_summary
-from ..experiments._subgroups import FEWEST as FEWEST_IN_GROUP
-from ..experiments._subgroups import subgroup_table
+from ..experiments.results import FEWEST_IN_SUBGROUP as FEWEST_IN_GROUP
+from ..experiments.results import tabulate_subgroups
 from ..metrics import compare, concordance_index
 from ..models import Cox
 from ..relevance import ExpectedYears, check_positivity, cross_fit
@@ -155,7 +155,7 @@ def _performance(data: Dataset, ranker: Any, matrix: np.ndarray) -> dict[str, An
         expected = cross_fit(ExpectedYears(Cox(alpha=10.0), tau=ranker.tau_), matrix, data.y, cv=5).values[rows]
         bounds = [_bound(expected, scores, k, waitlist) for k in range(1, min(MOST_BOUNDED, waitlist) + 1)]
         c_index = _c_index(y.restrict(ranker.tau_), scores)
-        groups = subgroup_table(data, rows, outcomes, {"model": scores}, waitlist)
+        groups = tabulate_subgroups(data, rows, outcomes, {"model": scores}, waitlist)
     top, lot = values.values.loc["model"], values.values.loc["by lot"]
     gain = values.differences.loc[("model", "by lot")]
     return {

@@ -14,7 +14,7 @@ from lifeyears.data.registry._match import hash_pairs
 from lifeyears.data.registry._outcome import LEVELS, WORLDS
 from lifeyears.data.registry._simulate import _censoring_curves, _days_of_loss
 from lifeyears.experiments import registry_check
-from lifeyears.experiments._registry_check import follow_up, survival_by_era
+from lifeyears.experiments.bench import describe_follow_up, estimate_survival_by_era
 
 DAY = 1 / 365.25
 KNOWN_CENSORING = [world for world in WORLDS if world != "informative_censoring"]
@@ -40,7 +40,7 @@ def test_the_cohort_is_the_papers_and_not_by_the_luck_of_one_seed():
         assert data.X.shape == (60_055, 92)
         assert len(data.categorical) == 46
         assert data.horizon == pytest.approx(19.64, rel=0.05)
-        tables.append(follow_up(data.y).set_index("years")["difference"])
+        tables.append(describe_follow_up(data.y).set_index("years")["difference"])
     off = pd.concat(tables, axis=1)
     share, quantiles = off.loc["share censored, %"], off.drop("share censored, %")
     assert share.abs().max() < 0.5  # points
@@ -53,7 +53,7 @@ def test_the_cohort_is_the_papers_and_not_by_the_luck_of_one_seed():
 def test_survival_by_era_is_near_the_published_figures(registry):
     # the quantiles of follow-up, which come first, leave 5-year survival of all years no room below 73%: there it is
     # three points high (docs/registry.md)
-    off = survival_by_era(registry.y, registry.X["transplant_year"].to_numpy()).set_index("alive after, %")[
+    off = estimate_survival_by_era(registry.y, registry.X["transplant_year"].to_numpy()).set_index("alive after, %")[
         "difference"
     ]
     assert off.drop("5 years, all years").abs().max() < 3.5
@@ -64,13 +64,13 @@ def test_survival_by_era_is_near_the_published_figures(registry):
 def test_survival_by_era_is_kaplan_meiers():
     years = np.array([2011, 2012, 2013, 2013, 1990])
     y = ly.Outcome([0.5, 2.0, 4.0, 6.0, 20.0], [True, True, False, True, True])
-    table = survival_by_era(y, years)
+    table = estimate_survival_by_era(y, years)
     assert table["simulated"].tolist() == pytest.approx([75.0, 50.0, 50.0, 80.0, 60.0, 30.0])
-    assert np.isnan(survival_by_era(y[4:], years[4:])["simulated"][:3]).all()
+    assert np.isnan(estimate_survival_by_era(y[4:], years[4:])["simulated"][:3]).all()
 
 
 def test_the_share_censored_is_read_in_percent():
-    row = follow_up(ly.Outcome([1.0, 2.0, 3.0, 4.0], [True, True, False, False])).iloc[0]
+    row = describe_follow_up(ly.Outcome([1.0, 2.0, 3.0, 4.0], [True, True, False, False])).iloc[0]
     assert row["years"] == "share censored, %"
     assert (row["simulated"], row["UNOS (paper)"]) == (50.0, 49.47)
     assert row["difference"] == pytest.approx(0.53)  # points

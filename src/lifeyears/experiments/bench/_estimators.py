@@ -5,18 +5,22 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._threads import one_thread
-from ..metrics import compare
-from ..models import AdministrativeCensoring, Cox, KaplanMeier
-from ..relevance import IPCW, DoublyRobust, ExpectedYears, Relevance, cross_fit
-from ._bench_world import EFFECTS, MECHANISMS, STUDY, Patients, draw, true_policy_value
+from ..._threads import one_thread
+from ...errors import RequestError
+from ...metrics import compare
+from ...models import AdministrativeCensoring, Cox, KaplanMeier, SurvivalModel
+from ...relevance import IPCW, DoublyRobust, ExpectedYears, Relevance, cross_fit
+from ._world import EFFECTS, MECHANISMS, STUDY, Patients, draw_patients, true_policy_value
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
+
+    from ..._typing import FloatArray, Json
 
 # Two fixed rankings by the features: one close to the truth, one less so.
 GOOD, FAIR = -EFFECTS, -np.array([0.6, -0.2, 0.3])
@@ -58,11 +62,11 @@ class EstimatorBench:
         )
 
     def _repr_html_(self) -> str:
-        from .._views import html_table
+        from ..._views import html_table
 
         return html_table(self.table)
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the bias of each estimator under each mechanism, with one standard deviation; return the axes."""
         import matplotlib.pyplot as plt
 
@@ -127,7 +131,7 @@ def estimator_bench(
 
     unknown = [name for name in (only or ()) if isinstance(only, str) or name not in NUISANCES]
     if unknown:
-        raise ValueError(f"only must be a list of nuisances ({', '.join(NUISANCES)}); got {only!r}")
+        raise RequestError(f"only must be a list of nuisances ({', '.join(NUISANCES)}); got {only!r}")
     truth = (true_policy_value(GOOD, tau, waitlist), true_policy_value(FAIR, tau, waitlist))
     settings = {"n": n, "tau": tau, "waitlist": waitlist, "only": only, "n_resamples": n_resamples}
     rows = []
@@ -140,7 +144,7 @@ def estimator_bench(
     return EstimatorBench(pd.DataFrame(rows), n, replicates, tau, waitlist)
 
 
-def _summary(each: np.ndarray, truth: tuple[float, float]) -> dict[str, float]:
+def _summary(each: FloatArray, truth: tuple[float, float]) -> dict[str, float]:
     """From (value, low, high, difference, low, high) of every replicate to bias, spread and coverage."""
     value, low, high, gap, gap_low, gap_high = each.T
     difference = truth[0] - truth[1]
@@ -165,7 +169,7 @@ def _replicate(
     n_resamples: int,
 ) -> dict[tuple[str, str], tuple[float, ...]]:
     rng = np.random.default_rng(seed)
-    patients = draw(n, mechanism, rng)
+    patients = draw_patients(n, mechanism, rng)
     scores = {"good": patients.X @ GOOD, "fair": patients.X @ FAIR}
     found = {}
     with one_thread(), warnings.catch_warnings():
@@ -185,11 +189,11 @@ def _estimates(patients: Patients, tau: float, only: Sequence[str] | None) -> di
         times = np.unique(np.concatenate([times, np.nextafter(times[1:], 0)]))
     right_S, wrong_S = patients.survival(times), patients.survival_ignoring_x(times)
     right_G, wrong_G = patients.censoring(times), patients.censoring_ignoring_x(times)
-    fitted_G: Any = Cox() if patients.mechanism == "covariate" else KaplanMeier()
+    fitted_G: SurvivalModel = Cox() if patients.mechanism == "covariate" else KaplanMeier()
     if patients.mechanism == "administrative":  # a model that knows the cut, from the entry in the last column
         X = np.column_stack([X, patients.entry])
         fitted_G = AdministrativeCensoring(entry=3, end=STUDY)
-    policy: dict[str, Any] = {"tau": tau, "on_violation": "clip"}
+    policy: Json = {"tau": tau, "on_violation": "clip"}
     wanted: dict[tuple[str, str], Callable[[], Relevance]] = {
         ("EY", "right"): lambda: ExpectedYears(right_S, tau=tau).estimate(X, y),
         ("EY", "wrong"): lambda: ExpectedYears(wrong_S, tau=tau).estimate(X, y),

@@ -1,4 +1,4 @@
-"""A finished run: its measures, intervals and tables, all made from the units."""
+"""A finished run: its measures, intervals and tables, all made from the jobs."""
 
 from __future__ import annotations
 
@@ -8,32 +8,37 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..data import Dataset, cohort_summary
-from ..metrics import Comparison, compare
-from ..relevance import PositivityReport
-from ._audit import audit_table, models_of, room_table
-from ._checking import (
-    MOST_ROWS,
-    calibration_by_arm,
-    calibration_table,
-    predictor_table,
-    support,
-    support_tables,
-    survival_table,
+from ..._typing import FloatArray, Json
+from ...data import Dataset, cohort_summary
+from ...errors import RequestError
+from ...metrics import Comparison, compare
+from ...relevance import PositivityReport
+from .._plan import CEILING, Plan, find_base, split_arm
+from ..jobs import JobResult, assign_decades, select_rows
+from ..paper import (
+    NDCG_KEYS,
+    WHOLE_LIFE,
+    mean_known,
+    tabulate_errors,
+    tabulate_gains,
+    tabulate_scatter,
+    tabulate_selection,
 )
-from ._job import UnitResult, cohort_of, eras_of
-from ._paper_tables import NDCG_KEYS, WHOLE_LIFE, error_table, gain_table, mean_of, scatter_table, selection_table
-from ._plan import CEILING, Plan, base_of, parts_of
-from ._statistics import ENOUGH_ROWS, ENOUGH_UNITS, corrected_half_width, fold_difference, possible
-from ._subgroups import subgroup_table
-from ._summary import reading_of, summary_of
+from ._audit import tabulate_audit, tabulate_headroom, tabulate_models
+from ._calibration import summarise_calibration, tabulate_calibration
+from ._description import tabulate_predictors, tabulate_survival
+from ._statistics import ENOUGH_JOBS, ENOUGH_ROWS, clip_interval, compare_folds, corrected_half_width
+from ._subgroups import tabulate_subgroups
+from ._summary import describe_run, summarise_run
+from ._support import MOST_ROWS, check_support, tabulate_support
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 RANDOM_STATE = 0
 
@@ -45,8 +50,8 @@ class Run:
     Attributes
     ----------
     plan : Plan
-    units : list of UnitResult
-        In the order of ``plan.units``.
+    jobs : list of JobResult
+        In the order of ``plan.jobs``.
     dataset : Dataset
     command : str
         What runs it again, for the report; without folders, so that a run is the same wherever it lies.
@@ -57,105 +62,105 @@ class Run:
     """
 
     plan: Plan
-    units: list[UnitResult]
+    jobs: list[JobResult]
     dataset: Dataset
     command: str = ""
 
     @property
     def arms(self) -> list[str]:
         """Rows of the tables, "Cox ranker" and so on; "truth known" last, where a simulation knows it."""
-        return list(self.units[0].measures)
+        return list(self.jobs[0].measures)
 
     @property
     def judge(self) -> str:
         """By what relevance this run judges best: the truth, the true expectation, or doubly robust."""
-        outcomes = self.units[0].outcomes
+        outcomes = self.jobs[0].outcomes
         return next(name for name in ("truth", "expected", "DR") if name in outcomes)
 
     @property
     def ndcg_judge(self) -> str:
         """By what relevance NDCG is told: the judge, or EY where the judge has negative values, as DR can."""
         judge = self.judge
-        return judge if all(unit.outcomes[judge].min() >= 0 for unit in self.units) else "EY"
+        return judge if all(job.outcomes[judge].min() >= 0 for job in self.jobs) else "EY"
 
     @property
-    def first(self) -> list[UnitResult]:
-        """The units of the first iteration: together they hold each row once."""
-        return self.units[: self.plan.folds]
+    def first(self) -> list[JobResult]:
+        """The jobs of the first iteration: together they hold each row once."""
+        return self.jobs[: self.plan.folds]
 
-    def values(self, arm: str, measure: str) -> np.ndarray:
-        """A measure of an arm, one value a unit; NaN where it could not be had."""
-        return np.array([unit.measures[arm].get(measure, np.nan) for unit in self.units], dtype=float)
+    def values(self, arm: str, measure: str) -> FloatArray:
+        """A measure of an arm, one value per job; NaN where it could not be had."""
+        return np.array([job.measures[arm].get(measure, np.nan) for job in self.jobs], dtype=float)
 
     @cached_property
     def measures(self) -> pd.DataFrame:
-        """Every measure of every unit, in long form."""
+        """Every measure of every job, in long form."""
         import pandas as pd
 
         return pd.DataFrame(
             [
                 {"iteration": iteration, "fold": fold, "arm": arm, "measure": name, "value": value}
-                for (iteration, fold), unit in zip(self.plan.units, self.units, strict=True)
-                for arm, found in unit.measures.items()
-                for name, value in found.items()
+                for (iteration, fold), job in zip(self.plan.jobs, self.jobs, strict=True)
+                for arm, measures in job.measures.items()
+                for name, value in measures.items()
             ]
         )
 
     def table(self, columns: dict[str, str]) -> pd.DataFrame:
-        """Mean and standard deviation over units of some measures (heading → measure), with p-values of the ranker."""
+        """Mean and standard deviation over jobs of some measures (heading → measure), with p-values of the ranker."""
         import pandas as pd
 
         rows = []
         for arm in self.arms:
-            row: dict[str, Any] = dict(zip(("model", "framework"), parts_of(arm), strict=True))
-            base = base_of(arm)
+            row: Json = dict(zip(("model", "framework"), split_arm(arm), strict=True))
+            base = find_base(arm)
             for heading, measure in columns.items():
                 values = self.values(arm, measure)
                 known = values[~np.isnan(values)]
                 row[heading] = known.mean() if len(known) else np.nan
                 row[f"{heading} sd"] = known.std(ddof=1) if len(known) > 1 else np.nan
                 if base is not None:
-                    found = fold_difference(values, self.values(base, measure), self.plan.test_to_train)
-                    row[f"{heading} stars"] = found.stars
-                    row[f"{heading} p wilcoxon"] = found.p_wilcoxon
-                    row[f"{heading} p corrected"] = found.p_corrected
+                    difference = compare_folds(values, self.values(base, measure), self.plan.test_to_train)
+                    row[f"{heading} stars"] = difference.stars
+                    row[f"{heading} p wilcoxon"] = difference.p_wilcoxon
+                    row[f"{heading} p corrected"] = difference.p_corrected
             rows.append(row)
         return pd.DataFrame(rows)
 
     @cached_property
     def tables(self) -> dict[str, pd.DataFrame]:
         """Every table of the run by name; those of the paper have its numbers."""
-        made: dict[str, pd.DataFrame] = {"years": self.years, "audit": audit_table(self)}
+        tables: dict[str, pd.DataFrame] = {"years": self.years, "audit": tabulate_audit(self)}
         if CEILING in self.arms:
-            made["room"] = room_table(self)
-        made["comparison"] = self._differences()
-        made |= self._papers_tables()
-        made |= {"calibration": calibration_table(self), "calibration_by_arm": calibration_by_arm(self)}
-        made |= support_tables(self.support, min(MOST_ROWS, len(cohort_of(self.dataset, self.plan))))
+            tables["room"] = tabulate_headroom(self)
+        tables["comparison"] = self._tabulate_differences()
+        tables |= self._paper_tables()
+        tables |= {"calibration": tabulate_calibration(self), "calibration_by_arm": summarise_calibration(self)}
+        tables |= tabulate_support(self.support, min(MOST_ROWS, len(select_rows(self.dataset, self.plan))))
         described = cohort_summary(self.dataset.y, self.dataset.X)
-        made["cohort"] = described.cohort
-        made["follow_up"] = described.followup.reset_index(names="follow-up")
-        made["survival"] = survival_table(self.dataset.y, self.plan.tau)
-        made["predictors"] = predictor_table(self.dataset.X)
-        subgroups = self._subgroups()
+        tables["cohort"] = described.cohort
+        tables["follow_up"] = described.followup.reset_index(names="follow-up")
+        tables["survival"] = tabulate_survival(self.dataset.y, self.plan.tau)
+        tables["predictors"] = tabulate_predictors(self.dataset.X)
+        subgroups = self._tabulate_subgroups()
         if len(subgroups):
-            made["subgroups"] = subgroups
-        made["measures"] = self.measures
-        return made
+            tables["subgroups"] = subgroups
+        tables["measures"] = self.measures
+        return tables
 
-    def _papers_tables(self) -> dict[str, pd.DataFrame]:
-        aucs = {name: name for name in self.units[0].measures[self.arms[0]] if name.startswith("AUC@")}
+    def _paper_tables(self) -> dict[str, pd.DataFrame]:
+        aucs = {name: name for name in self.jobs[0].measures[self.arms[0]] if name.startswith("AUC@")}
         if self.plan.protocol == "artificial":
             ndcgs = {key: f"truth {key}" for key in (*NDCG_KEYS, "waitlist NDCG")}
             return {
                 "table_1": self.table({"C-index": "C-index", **aucs, **ndcgs}),
-                "table_a6": selection_table(self, "fold"),
-                "table_a6_by_iteration": selection_table(self, "iteration"),
-                "table_a6_whole_life": selection_table(self, "fold", WHOLE_LIFE),
-                "figure_a1": error_table(self),
-                "figure_a1_whole_life": error_table(self, WHOLE_LIFE),
-                "figure_a2": scatter_table(self),
-                "gain_truth": gain_table(self, "truth"),
+                "table_a6": tabulate_selection(self, "fold"),
+                "table_a6_by_iteration": tabulate_selection(self, "iteration"),
+                "table_a6_whole_life": tabulate_selection(self, "fold", WHOLE_LIFE),
+                "figure_a1": tabulate_errors(self),
+                "figure_a1_whole_life": tabulate_errors(self, WHOLE_LIFE),
+                "figure_a2": tabulate_scatter(self),
+                "gain_truth": tabulate_gains(self, "truth"),
             }
         keys = (*NDCG_KEYS[:2], "waitlist NDCG")
         short = {f"{kind} {key}": f"{kind} {key}" for kind in ("EY", "IPCW") for key in keys}
@@ -163,61 +168,61 @@ class Run:
             "table_2": self.table({"C-index": "C-index", **aucs, **short, "DR years": "DR value"}),
             "table_a7": self.table({key: f"EY {key}" for key in NDCG_KEYS[:5]}),
             "table_a8": self.table({key: f"IPCW {key}" for key in NDCG_KEYS[:5]}),
-            "gain_ey": gain_table(self, "EY"),
-            "gain_ipcw": gain_table(self, "IPCW"),
+            "gain_ey": tabulate_gains(self, "EY"),
+            "gain_ipcw": tabulate_gains(self, "IPCW"),
         }
 
     @cached_property
     def support(self) -> dict[str, PositivityReport]:
-        """Whether everybody could have been followed to the horizon, by model of censoring."""
-        return support(self)
+        """Support at the horizon, by model of censoring."""
+        return check_support(self)
 
     @property
     def by_folds(self) -> bool:
         """Whether intervals come from the spread over folds; with few of them, from resampling patients (`pooled`)."""
-        return len(self.units) >= ENOUGH_UNITS or self.plan.era == "within"
+        return len(self.jobs) >= ENOUGH_JOBS or self.plan.era == "within"
 
     @property
     def waitlist(self) -> int:
         """Candidates on a list: as many as asked for, or as the smallest fold has."""
-        return min(self.plan.waitlist, min(len(unit.rows) for unit in self.units))
+        return min(self.plan.waitlist, min(len(job.rows) for job in self.jobs))
 
     @property
     def few_rows(self) -> bool:
         """Whether there are fewer patients for each place on a list than intervals need."""
-        return sum(len(unit.rows) for unit in self.first) < ENOUGH_ROWS * self.waitlist
+        return sum(len(job.rows) for job in self.first) < ENOUGH_ROWS * self.waitlist
 
     def years_of(self, arm: str) -> tuple[float, float, float]:
         """Years per allocation of an arm, with its 95% interval."""
         if not self.by_folds:
             value, low, high = self.pooled.values.loc[arm, ["value", "low", "high"]]
-            return possible(value, low, high, 0.0, self.plan.tau)
+            return clip_interval(value, low, high, 0.0, self.plan.tau)
         return self._over_folds(self.values(arm, f"{self.judge} value"), self.plan.tau)
 
     def ndcg_of(self, arm: str) -> tuple[float, float, float]:
         """NDCG over waitlists of an arm, with its 95% interval; NaN where it is not known."""
         if not self.by_folds:
             value, low, high = self._pooled_ndcg.loc[arm, ["ndcg", "ndcg_low", "ndcg_high"]]
-            return possible(value, low, high, 0.0, 1.0)
+            return clip_interval(value, low, high, 0.0, 1.0)
         return self._over_folds(self.values(arm, f"{self.ndcg_judge} waitlist NDCG"), 1.0)
 
-    def _over_folds(self, values: np.ndarray, most: float) -> tuple[float, float, float]:
-        mean, half = mean_of(values), corrected_half_width(values[~np.isnan(values)], self.plan.test_to_train)
-        return possible(mean, mean - half, mean + half, 0.0, most)
+    def _over_folds(self, values: FloatArray, most: float) -> tuple[float, float, float]:
+        mean, half = mean_known(values), corrected_half_width(values[~np.isnan(values)], self.plan.test_to_train)
+        return clip_interval(mean, mean - half, mean + half, 0.0, most)
 
     def gain(self, new: str, old: str) -> tuple[float, float, float, float]:
         """Years per allocation that one arm gains over another, with its 95% interval and p."""
         most = self.plan.tau
         if self.by_folds:
             measure = f"{self.judge} value"
-            found = fold_difference(self.values(new, measure), self.values(old, measure), self.plan.test_to_train)
-            return *possible(found.mean, found.low, found.high, -most, most), found.p_corrected
+            difference = compare_folds(self.values(new, measure), self.values(old, measure), self.plan.test_to_train)
+            return *clip_interval(difference.mean, difference.low, difference.high, -most, most), difference.p_corrected
         table = self.pooled.differences
         if (new, old) in table.index:
             value, low, high, p = table.loc[(new, old), ["value", "low", "high", "p"]]
         else:
             value, high, low, p = table.loc[(old, new), ["value", "low", "high", "p"]] * (-1, -1, -1, 1)
-        return *possible(value, low, high, -most, most), float(p)
+        return *clip_interval(value, low, high, -most, most), float(p)
 
     @cached_property
     def years(self) -> pd.DataFrame:
@@ -226,21 +231,21 @@ class Run:
 
         rows = []
         for arm in self.arms:
-            model, framework = parts_of(arm)
+            model, framework = split_arm(arm)
             mean, low, high = self.years_of(arm)
             row = {"model": model, "framework": framework, "years": mean, "low": low, "high": high}
-            base = base_of(arm)
+            base = find_base(arm)
             gain = (np.nan,) * 4 if base is None else self.gain(arm, base)
             row |= dict(zip(("gain", "gain low", "gain high", "p"), gain, strict=True))
             row |= dict(zip(("waitlist NDCG", "NDCG low", "NDCG high"), self.ndcg_of(arm), strict=True))
             for other in ("DR", "EY", "IPCW", "expected"):
-                if other != self.judge and other in self.units[0].outcomes:
-                    row[f"years by {other}"] = mean_of(self.beside(arm, f"{other} value"))
-            rows.append(row | {"C-index": mean_of(self.beside(arm, "C-index"))})
+                if other != self.judge and other in self.jobs[0].outcomes:
+                    row[f"years by {other}"] = mean_known(self.beside(arm, f"{other} value"))
+            rows.append(row | {"C-index": mean_known(self.beside(arm, "C-index"))})
         return pd.DataFrame(rows)
 
-    def beside(self, arm: str, measure: str) -> np.ndarray:
-        """A measure over the units that years rest on: all, or the first iteration where patients are pooled."""
+    def beside(self, arm: str, measure: str) -> FloatArray:
+        """A measure over the jobs that years rest on: all, or the first iteration where patients are pooled."""
         values = self.values(arm, measure)
         return values if self.by_folds else values[: self.plan.folds]
 
@@ -250,17 +255,15 @@ class Run:
 
         Every fold has models of its own, on levels of their own: rows are pooled by their rank within the fold.
         """
-        return self._compared(self.judge)
+        return self._compare_arms(self.judge)
 
     @cached_property
     def _pooled_ndcg(self) -> pd.DataFrame:
-        return (self.pooled if self.ndcg_judge == self.judge else self._compared(self.ndcg_judge)).values
+        return (self.pooled if self.ndcg_judge == self.judge else self._compare_arms(self.ndcg_judge)).values
 
-    def _compared(self, judge: str) -> Comparison:
-        relevance = np.concatenate([unit.outcomes[judge] for unit in self.first])
-        scores = {
-            arm: np.concatenate([_ranks(unit.scores[j]) for unit in self.first]) for j, arm in enumerate(self.arms)
-        }
+    def _compare_arms(self, judge: str) -> Comparison:
+        relevance = np.concatenate([job.outcomes[judge] for job in self.first])
+        scores = {arm: np.concatenate([_ranks(job.scores[j]) for job in self.first]) for j, arm in enumerate(self.arms)}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of few rows for each place: `reading` says it
             return compare(
@@ -272,7 +275,7 @@ class Run:
                 random_state=RANDOM_STATE,
             )
 
-    def _differences(self) -> pd.DataFrame:
+    def _tabulate_differences(self) -> pd.DataFrame:
         import pandas as pd
 
         columns = ("value", "low", "high", "p")
@@ -284,35 +287,44 @@ class Run:
             columns=["model", "other", *columns],
         )
 
-    def _subgroups(self) -> pd.DataFrame:
+    def _tabulate_subgroups(self) -> pd.DataFrame:
         first = self.first
-        rows = np.concatenate([unit.rows for unit in first])
-        scores = {arm: np.concatenate([unit.scores[j] for unit in first]) for j, arm in enumerate(self.arms)}
-        ranks = {arm: np.concatenate([_ranks(unit.scores[j]) for unit in first]) for j, arm in enumerate(self.arms)}
-        relevance = np.concatenate([unit.outcomes[self.judge] for unit in first])
-        strata, named = eras_of(self.dataset, self.plan, rows), self.plan.subgroups
-        return subgroup_table(self.dataset, rows, relevance, scores, self.waitlist, ranks, self.plan.k, strata, named)
+        rows = np.concatenate([job.rows for job in first])
+        scores = {arm: np.concatenate([job.scores[j] for job in first]) for j, arm in enumerate(self.arms)}
+        ranks = {arm: np.concatenate([_ranks(job.scores[j]) for job in first]) for j, arm in enumerate(self.arms)}
+        relevance = np.concatenate([job.outcomes[self.judge] for job in first])
+        return tabulate_subgroups(
+            self.dataset,
+            rows,
+            relevance,
+            scores,
+            self.waitlist,
+            ranks,
+            k=self.plan.k,
+            strata=assign_decades(self.dataset, self.plan, rows),
+            named=self.plan.subgroups,
+        )
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """Weights clipped, fits that did not converge and the like, over all units."""
-        found: Counter[str] = Counter()
-        for unit in self.units:
-            found.update(unit.counts)
-        return dict(found)
+        """Weights clipped, fits that did not converge and the like, over all jobs."""
+        counts: Counter[str] = Counter()
+        for job in self.jobs:
+            counts.update(job.counts)
+        return dict(counts)
 
     @cached_property
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Json:
         """What report and page are made of; see docs/runs.md for the fields."""
-        return summary_of(self)
+        return summarise_run(self)
 
     def best(self) -> str:
         """The arm with the most years per allocation, the ceiling left out."""
-        return str(models_of(self)["years"].idxmax())
+        return str(tabulate_models(self)["years"].idxmax())
 
     def reading(self) -> str:
         """The run in a few sentences."""
-        return reading_of(self)
+        return describe_run(self)
 
     def write(self, out: Path) -> None:
         """Write summary.json, the tables (CSV, Markdown, LaTeX) and the figures (PNG, PDF)."""
@@ -325,25 +337,25 @@ class Run:
     def _repr_html_(self) -> str:
         from html import escape
 
-        from .._views import html_table
+        from ..._views import html_table
 
         best = self.best()
         marked = html_table(self.years, marked=lambda row: f"{row['model']} {row['framework']}" == best)
         return f"<p>{escape(self.reading())}</p>{marked}"
 
-    def plot(self, name: str = "years", ax: Any = None) -> Any:
+    def plot(self, name: str = "years", ax: Axes | None = None) -> Axes:
         """Draw a chart of the run (`years`, `audit`, `room`, `figure_3a`, …), as in the report; return the axes."""
-        from .._views import draw
-        from ._figures import charts_of
+        from ..._views import draw
+        from ._charts import make_charts
 
-        charts = charts_of(self.tables, self.dataset.unit, self.best(), self.plan.tau)
+        charts = make_charts(self.tables, self.dataset.unit, self.best(), self.plan.tau)
         if name not in charts:
-            raise ValueError(f"there is no chart {name!r}; there are {', '.join(charts)}")
+            raise RequestError(f"there is no chart {name!r}; there are {', '.join(charts)}")
         return draw(charts[name], ax)
 
 
-def _ranks(scores: np.ndarray) -> np.ndarray:
+def _ranks(scores: FloatArray) -> FloatArray:
     """Ranks from 0 to 1, equals sharing theirs."""
     from scipy import stats
 
-    return (stats.rankdata(scores) - 0.5) / len(scores)
+    return np.asarray((stats.rankdata(scores) - 0.5) / len(scores))

@@ -8,8 +8,10 @@ import numpy as np
 from scipy import stats
 from scipy.integrate import trapezoid
 
-from ..curves import SurvivalCurves
-from ..outcome import Outcome
+from ..._typing import FloatArray
+from ...curves import SurvivalCurves
+from ...errors import RequestError
+from ...outcome import Outcome
 
 SHAPE, SCALE = 1.3, 12.0  # Weibull life, in years
 EFFECTS = np.array([0.6, 0.4, 0.3])  # of three standard normal features, on the log hazard
@@ -21,24 +23,24 @@ MECHANISMS = ("independent", "covariate", "administrative", "informative", "pape
 class Patients:
     """A drawn cohort: features, entry, true lifetimes, and what was observed of them."""
 
-    X: np.ndarray
-    entry: np.ndarray
-    life: np.ndarray
+    X: FloatArray
+    entry: FloatArray
+    life: FloatArray
     y: Outcome
     mechanism: str
 
-    def survival(self, times: np.ndarray) -> SurvivalCurves:
+    def survival(self, times: FloatArray) -> SurvivalCurves:
         """The true S(t|x)."""
         return SurvivalCurves.trusted(
             times, np.exp(-np.multiply.outer(np.exp(self.X @ EFFECTS), (times / SCALE) ** SHAPE)), "linear"
         )
 
-    def survival_ignoring_x(self, times: np.ndarray) -> SurvivalCurves:
+    def survival_ignoring_x(self, times: FloatArray) -> SurvivalCurves:
         """A wrong S: everybody's hazard half of the average one, whatever x is."""
         curve = np.exp(-0.5 * (times / SCALE) ** SHAPE)
         return SurvivalCurves.trusted(times, np.broadcast_to(curve, (len(self.X), len(times))), "linear")
 
-    def censoring(self, times: np.ndarray) -> SurvivalCurves | None:
+    def censoring(self, times: FloatArray) -> SurvivalCurves | None:
         """The true G(t|x), where censoring depends on x alone; else None."""
         if self.mechanism == "independent":
             curve = np.clip(1 - times / 40, 0, 1)
@@ -50,13 +52,13 @@ class Patients:
             return SurvivalCurves.trusted(times, dropout * (times < (STUDY - self.entry)[:, None]))
         return None
 
-    def censoring_ignoring_x(self, times: np.ndarray) -> SurvivalCurves:
+    def censoring_ignoring_x(self, times: FloatArray) -> SurvivalCurves:
         """A wrong G: a constant rate that is too high, whatever x is."""
         curve = np.exp(-0.06 * times)
         return SurvivalCurves.trusted(times, np.broadcast_to(curve, (len(self.X), len(times))), "linear")
 
 
-def draw(n: int, mechanism: str, rng: np.random.Generator) -> Patients:
+def draw_patients(n: int, mechanism: str, rng: np.random.Generator) -> Patients:
     """Draw patients and censor them.
 
     "independent": C ~ U[0, 40]. "covariate": a rate that depends on x, as life does. "administrative": entry ~
@@ -77,11 +79,11 @@ def draw(n: int, mechanism: str, rng: np.random.Generator) -> Patients:
     elif mechanism == "paper":
         end = np.where(rng.random(n) < 0.5, life * rng.random(n), np.inf)
     else:
-        raise ValueError(f"there is no mechanism {mechanism!r}; there are {', '.join(MECHANISMS)}")
+        raise RequestError(f"there is no mechanism {mechanism!r}; there are {', '.join(MECHANISMS)}")
     return Patients(X, entry, life, Outcome(np.minimum(life, end), life <= end), mechanism)
 
 
-def true_policy_value(weights: np.ndarray, tau: float, waitlist: int) -> float:
+def true_policy_value(weights: FloatArray, tau: float, waitlist: int) -> float:
     """Expected min(T*, τ) of the top of W patients ranked by X @ weights, by quadrature (k = 1).
 
     X is normal, so the log hazard given the score is normal too; the score of the best of W has density W·Φ^{W−1}·φ.
@@ -100,5 +102,5 @@ def true_policy_value(weights: np.ndarray, tau: float, waitlist: int) -> float:
     return float(trapezoid(given_score * best, z))
 
 
-def _dropout(X: np.ndarray) -> np.ndarray:
+def _dropout(X: FloatArray) -> FloatArray:
     return 0.03 * np.exp(-0.5 * X[:, 0] + 0.3 * X[:, 1])

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ..._typing import Json
 
 if TYPE_CHECKING:
     import pandas as pd
 
-PAPER = {
+PAPER_TABLES = {
     "table_1": """
     model    | framework | C-index       | AUC           | NDCG@1        | NDCG@5        | NDCG@10       | NDCG@50       | NDCG@100      | NDCG
     KM       | standard  | .500 ± .000   | .500 ± .000   | .230 ± .185   | .213 ± .082   | .229 ± .064   | .253 ± .032   | .270 ± .027   | .850 ± .003
@@ -91,29 +93,29 @@ PAPER = {
 _CELL = re.compile(r"(\d*\.?\d+)(?: ± (\d*\.\d+)(\**))?")
 
 
-def paper_table(name: str) -> pd.DataFrame:
-    """A table of the paper, in the form of ours: "X sd" and "X stars" beside "X".
+def load_paper_table(name: str) -> pd.DataFrame:
+    """Load a table of the paper, in the form of ours: "X sd" and "X stars" beside "X".
 
     Examples
     --------
-    >>> row = paper_table("table_1").loc[3]
+    >>> row = load_paper_table("table_1").loc[3]
     >>> row["model"], row["framework"], float(row["NDCG@1"]), float(row["NDCG@1 sd"]), row["NDCG@1 stars"]
     ('Cox', 'ranker', 0.494, 0.256, '**')
     """
     import pandas as pd
 
-    header, *rows = ([cell.strip() for cell in line.split("|")] for line in PAPER[name].strip().splitlines())
-    made: list[dict[str, Any]] = []
+    header, *rows = ([cell.strip() for cell in line.split("|")] for line in PAPER_TABLES[name].strip().splitlines())
+    records: list[Json] = []
     for cells in rows:
-        row: dict[str, Any] = {}
+        row: Json = {}
         for column, cell in zip(header, cells, strict=True):
-            found = _CELL.fullmatch(cell)
-            if found is None:
+            match = _CELL.fullmatch(cell)
+            if match is None:
                 row[column] = cell
                 continue
-            number, spread, stars = found.groups()
+            number, spread, stars = match.groups()
             row[column] = float(number) if "." in number else int(number)
             if spread is not None:
                 row |= {f"{column} sd": float(spread), f"{column} stars": stars}
-        made.append(row)
-    return pd.DataFrame(made)
+        records.append(row)
+    return pd.DataFrame(records)

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from ..._typing import FloatArray
+
 ENOUGH_ROWS = 40  # for each place on a list: docs/estimators.md has the coverage
-ENOUGH_UNITS = 10  # fewer folds than this have too little spread to judge by
+ENOUGH_JOBS = 10  # fewer folds than this have too little spread to judge by
 
 
 @dataclass(frozen=True)
@@ -37,23 +39,23 @@ class FoldDifference:
         return "**" if self.p_wilcoxon < 0.01 else "*" if self.p_wilcoxon < 0.05 else ""
 
 
-def possible(value: float, low: float, high: float, least: float, most: float) -> tuple[float, float, float]:
-    """The interval cut at what is possible, which costs no coverage; an impossible value stays in it, and as it is.
+def clip_interval(value: float, low: float, high: float, least: float, most: float) -> tuple[float, float, float]:
+    """Cut an interval at what is possible, which costs no coverage; an impossible value stays in it, and as it is.
 
     Examples
     --------
-    >>> possible(9.5, 8.0, 12.0, 0.0, 10.0)
+    >>> clip_interval(9.5, 8.0, 12.0, 0.0, 10.0)
     (9.5, 8.0, 10.0)
     """
     return float(value), float(max(low, min(least, value))), float(min(high, max(most, value)))
 
 
-def holm(p: dict[str, float]) -> dict[str, float]:
-    """P-values corrected for how many there are (Holm's step-down method); an unknown one counts as 1.
+def correct_p_values(p: dict[str, float]) -> dict[str, float]:
+    """Correct p-values for how many there are (Holm's step-down method); an unknown one counts as 1.
 
     Examples
     --------
-    >>> holm({"a": 0.01, "b": 0.04, "c": 0.03})
+    >>> correct_p_values({"a": 0.01, "b": 0.04, "c": 0.03})
     {'a': 0.03, 'c': 0.06, 'b': 0.06}
     """
     known = {name: value if value == value else 1.0 for name, value in p.items()}
@@ -64,10 +66,11 @@ def holm(p: dict[str, float]) -> dict[str, float]:
     return corrected
 
 
-def corrected_half_width(values: np.ndarray, test_to_train: float, confidence: float = 0.95) -> float:
-    """Half of the corrected resampled t interval: the variance of a mean over J folds is (1/J + n_test/n_train)·s².
+def corrected_half_width(values: FloatArray, test_to_train: float, confidence: float = 0.95) -> float:
+    """Compute half of the corrected resampled t interval.
 
-    Training sets of different folds share rows, so that s²/J alone is too small (Nadeau and Bengio, 2003).
+    The variance of a mean over J folds is (1/J + n_test/n_train)·s². Training sets of different folds share
+    rows, so that s²/J alone is too small (Nadeau and Bengio, 2003).
     """
     if len(values) < 2:
         return float("nan")
@@ -75,7 +78,7 @@ def corrected_half_width(values: np.ndarray, test_to_train: float, confidence: f
     return float(stats.t.ppf(0.5 + confidence / 2, len(values) - 1) * spread)
 
 
-def fold_difference(new: np.ndarray, old: np.ndarray, test_to_train: float) -> FoldDifference:
+def compare_folds(new: FloatArray, old: FloatArray, test_to_train: float) -> FoldDifference:
     """Compare two arms over the same folds."""
     known = ~(np.isnan(new) | np.isnan(old))
     difference = new[known] - old[known]

@@ -2,45 +2,46 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..allocation import guarantee
-from ._plan import CEILING, base_of, parts_of
-from ._statistics import corrected_half_width, holm
+from ..._typing import Json
+from ...allocation import guarantee
+from .._plan import CEILING, find_base, split_arm
+from ._statistics import correct_p_values, corrected_half_width
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ._results import Run
+    from ._run import Run
 
 LEVEL = 0.05
 
 
-def answer(run: Run) -> dict[str, Any]:
-    """The arm with the most years, what it gains over the next best and over its base, and whether that is enough.
+def choose_best(run: Run) -> Json:
+    """Choose the arm with the most years, with its gain over the next best and over its base.
 
     `alike` are the arms that the best one cannot be told from, the best of them first: those whose p, corrected for the
     number of comparisons, is not below 5%. The best one was found on the same data, so one p alone would say too much.
     """
-    years = models_of(run).sort_values("years", ascending=False, kind="stable")
+    years = tabulate_models(run).sort_values("years", ascending=False, kind="stable")
     best = str(years["years"].idxmax())
-    found: dict[str, Any] = {"best": best, **dict(zip(("years", "low", "high"), run.years_of(best), strict=True))}
+    choice: Json = {"best": best, **dict(zip(("years", "low", "high"), run.years_of(best), strict=True))}
     others = [arm for arm in years.index if arm != best]
-    found["next"] = _paired(run, best, str(years.loc[others, "years"].idxmax())) if others else None
-    base = base_of(best)
-    found["base"] = None if base is None else _paired(run, best, base)
-    corrected = holm({arm: run.gain(best, arm)[3] for arm in others})
-    found["alike"] = [arm for arm in others if not corrected[arm] < LEVEL]
-    return found
+    choice["next"] = _compare_arms(run, best, str(years.loc[others, "years"].idxmax())) if others else None
+    base = find_base(best)
+    choice["base"] = None if base is None else _compare_arms(run, best, base)
+    corrected = correct_p_values({arm: run.gain(best, arm)[3] for arm in others})
+    choice["alike"] = [arm for arm in others if not corrected[arm] < LEVEL]
+    return choice
 
 
-def audit(run: Run) -> dict[str, Any]:
-    """The arm that C-index would have chosen, and what that costs."""
+def audit_c_index(run: Run) -> Json:
+    """Find the arm that C-index would have chosen, and what that choice costs."""
     from scipy import stats
 
-    years = models_of(run)
+    years = tabulate_models(run)
     best = str(years["years"].idxmax())
     by_index = str(years["C-index"].idxmax()) if years["C-index"].notna().any() else best
     enough = len(years) > 2 and years["C-index"].nunique() > 1 and years["years"].nunique() > 1
@@ -48,35 +49,35 @@ def audit(run: Run) -> dict[str, Any]:
     return {
         "by_c_index": by_index,
         "same": by_index == best,
-        "cost": None if by_index == best else _paired(run, best, by_index),
+        "cost": None if by_index == best else _compare_arms(run, best, by_index),
         "spearman": rho,
         "bound_by": run.ndcg_judge,
     }
 
 
-def _paired(run: Run, new: str, old: str) -> dict[str, Any]:
+def _compare_arms(run: Run, new: str, old: str) -> Json:
     gain, low, high, p = run.gain(new, old)
     return {"arm": old, "gain": gain, "low": low, "high": high, "p": p, "enough": bool(low > 0)}
 
 
-def models_of(run: Run) -> pd.DataFrame:
-    """Years by arm, the ceiling left out."""
+def tabulate_models(run: Run) -> pd.DataFrame:
+    """Tabulate the years by arm, the ceiling left out."""
     years = run.years.assign(arm=lambda table: table["model"] + " " + table["framework"]).set_index("arm")
     return years[years["model"] != "truth"]
 
 
-def audit_table(run: Run) -> pd.DataFrame:
-    """C-index against years, arm by arm: places by both, what each is short of the best, and the plug-in bound."""
+def tabulate_audit(run: Run) -> pd.DataFrame:
+    """Tabulate C-index against years by arm: places by both, years short of the best, and the plug-in bound."""
     import pandas as pd
 
-    years = models_of(run)
-    best, bounds = str(years["years"].idxmax()), bound_of(run)
+    years = tabulate_models(run)
+    best, bounds = str(years["years"].idxmax()), bound_utility(run)
     places = years[["C-index", "years"]].rank(ascending=False, method="min", na_option="bottom").astype(int)
     rows = []
     for arm, row in years.iterrows():
         short, low, high, p = run.gain(best, str(arm)) if arm != best else (0.0, np.nan, np.nan, np.nan)
-        known = run.beside(str(arm), "C-index")
-        known = known[~np.isnan(known)]
+        values = run.beside(str(arm), "C-index")
+        known = values[~np.isnan(values)]
         rows.append(
             {
                 "model": row["model"],
@@ -96,18 +97,22 @@ def audit_table(run: Run) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def bound_of(run: Run) -> dict[str, tuple[float, float, float]]:
-    """Theorem 1: NDCG@k / W_k of the best utility, with the interval of NDCG put in; NaN where it is unknown."""
+def bound_utility(run: Run) -> dict[str, tuple[float, float, float]]:
+    """Bound the share of the best utility by Theorem 1, NDCG@k / W_k, with its interval; NaN where it is unknown."""
     k = min(run.plan.k, run.waitlist)
 
-    def one(ndcg: float) -> float:
+    def bound(ndcg: float) -> float:
         return float(guarantee(min(max(ndcg, 0.0), 1.0), k)) if ndcg == ndcg else float("nan")
 
-    return {arm: tuple(one(value) for value in run.ndcg_of(arm)) for arm in run.arms}  # type: ignore[misc]
+    bounds = {}
+    for arm in run.arms:
+        value, low, high = run.ndcg_of(arm)
+        bounds[arm] = (bound(value), bound(low), bound(high))
+    return bounds
 
 
-def room_table(run: Run) -> pd.DataFrame:
-    """How much of the room between a base model and the ceiling its ranker closes (simulated data only)."""
+def tabulate_headroom(run: Run) -> pd.DataFrame:
+    """Tabulate the share of the headroom of each base model that its ranker closes (simulated data only)."""
     import pandas as pd
 
     ceiling = run.years_of(CEILING)[0]
@@ -115,17 +120,17 @@ def room_table(run: Run) -> pd.DataFrame:
     for arm in run.arms:
         if arm == CEILING:
             continue
-        model, framework = parts_of(arm)
+        model, framework = split_arm(arm)
         left, low, high, _ = run.gain(CEILING, arm)
         row = {"model": model, "framework": framework, "years": run.years_of(arm)[0], "ceiling": ceiling}
         row |= {"room left": left, "room low": low, "room high": high}
-        if (base := base_of(arm)) is not None:
-            row |= dict(zip(("closed", "closed low", "closed high"), _closed(run, arm, base), strict=True))
+        if (base := find_base(arm)) is not None:
+            row |= dict(zip(("closed", "closed low", "closed high"), _share_closed(run, arm, base), strict=True))
         rows.append(row)
     return pd.DataFrame(rows)
 
 
-def _closed(run: Run, arm: str, base: str) -> tuple[float, float, float]:
+def _share_closed(run: Run, arm: str, base: str) -> tuple[float, float, float]:
     """(ranker − base) / (ceiling − base); the error of a ratio of means is that of gain − share·room (delta method)."""
     if run.by_folds:
         new, old, top = (run.values(name, f"{run.judge} value") for name in (arm, base, CEILING))

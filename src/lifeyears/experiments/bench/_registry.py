@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..curves import product_limit
-from ..data import Dataset, TablePreprocessor, simulate_registry
-from ..metrics import auc_at, concordance_index, ndcg_score
-from ..outcome import Outcome
-from ._job import base_model
-from ._paper import paper_table
-from ._plan import MODELS, Plan
+from ...curves import product_limit
+from ...data import Dataset, TablePreprocessor, simulate_registry
+from ...folds import draw_folds
+from ...metrics import auc_at, concordance_index, ndcg_score
+from ...outcome import Outcome
+from ...progress import Progress, no_progress
+from .._plan import MODELS, Plan
+from ..jobs import build_model
+from ..paper import load_paper_table
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from ..._typing import FloatArray
 
 HORIZON = 20.0
 QUANTILES = {"median": 0.5, "75%": 0.75, "90%": 0.9, "95%": 0.95, "99%": 0.99, "maximum": 1.0}  # rows of Table A5
@@ -57,7 +61,7 @@ def registry_check(
     n: int = 60_055,
     seed: int = 0,
     folds: int = 5,
-    progress: Callable[[str], object] = lambda message: None,
+    progress: Progress = no_progress,
 ) -> RegistryCheck:
     """Put the simulated registry beside the paper's cohort.
 
@@ -70,8 +74,8 @@ def registry_check(
         Rows to compute; KM and Cox are what was calibrated to.
     n, seed, folds : int
         Size and seed of the simulation, and folds of the cross-validation.
-    progress : callable
-        Told in a few words what is being done.
+    progress : Progress
+        Called with the step under way.
 
     Returns
     -------
@@ -81,12 +85,12 @@ def registry_check(
     import pandas as pd
 
     data = simulate_registry(n, random_state=seed)
-    seen = data.y.event
+    observed = data.y.event
     # the paper's warm-up uses patients with an observed event alone, and knows their times in full
-    alone = Dataset(data.X[seen].reset_index(drop=True), data.y[seen], "events only", horizon=HORIZON)
+    alone = Dataset(data.X[observed].reset_index(drop=True), data.y[observed], "events only", horizon=HORIZON)
     events, full = [], []
     table_1, table_2 = (
-        paper_table(name).query("framework == 'standard'").set_index("model") for name in ("table_1", "table_2")
+        load_paper_table(name).query("framework == 'standard'").set_index("model") for name in ("table_1", "table_2")
     )
     for name in models:
         progress(f"{name} on events only")
@@ -98,28 +102,28 @@ def registry_check(
         theirs = table_2.loc[name].rename({"AUC@5": _auc_name(5.0)})
         full.append({"model": name, **_beside(row, ("C-index", _auc_name(5.0)), theirs), **later})
     return RegistryCheck(
-        follow_up(data.y),
-        survival_by_era(data.y, data.X["transplant_year"].to_numpy()),
+        describe_follow_up(data.y),
+        estimate_survival_by_era(data.y, data.X["transplant_year"].to_numpy()),
         pd.DataFrame(events),
         pd.DataFrame(full),
     )
 
 
-def follow_up(y: Outcome) -> pd.DataFrame:
-    """Censored share and quantiles of follow-up of a cohort, beside the paper's.
+def describe_follow_up(y: Outcome) -> pd.DataFrame:
+    """Tabulate the censored share and quantiles of follow-up of a cohort, beside the paper's.
 
     The difference is in percent of the paper's; that of the share, a percentage itself, in points.
     """
     import pandas as pd
 
     groups = {"all": y.time, "observed": y.time[y.event], "censored": y.time[~y.event]}
-    theirs = paper_table("follow_up").drop(columns="follow-up").to_numpy()
+    theirs = load_paper_table("follow_up").drop(columns="follow-up").to_numpy()
     rows = [
         (f"{name}, {group}", float(np.quantile(times, level)), float(theirs[row, column]))
         for row, (name, level) in enumerate(QUANTILES.items())
         for column, (group, times) in enumerate(groups.items())
     ]
-    censored = float(paper_table("cohort")["Censored (%)"].iloc[0])
+    censored = float(load_paper_table("cohort")["Censored (%)"].iloc[0])
     rows.insert(0, ("share censored, %", 100 * (1 - y.n_events / len(y)), censored))
     table = pd.DataFrame(rows, columns=["years", "simulated", "UNOS (paper)"])
     off = table["simulated"] - table["UNOS (paper)"]
@@ -127,8 +131,8 @@ def follow_up(y: Outcome) -> pd.DataFrame:
     return table
 
 
-def survival_by_era(y: Outcome, transplant_year: np.ndarray) -> pd.DataFrame:
-    """Kaplan–Meier survival in percent, of those transplanted in 2011–13 and of all, beside published figures."""
+def estimate_survival_by_era(y: Outcome, transplant_year: FloatArray) -> pd.DataFrame:
+    """Estimate survival in percent, of those transplanted in 2011–13 and of all, beside published figures."""
     import pandas as pd
 
     rows = []
@@ -144,7 +148,7 @@ def survival_by_era(y: Outcome, transplant_year: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["alive after, %", "simulated", "published", "difference"])
 
 
-def _beside(row: dict[str, float], measures: Sequence[str], paper: Any) -> dict[str, float]:
+def _beside(row: dict[str, float], measures: Sequence[str], paper: pd.Series) -> dict[str, float]:
     """Measures, each followed by the paper's figure."""
     return {
         name: value
@@ -153,11 +157,11 @@ def _beside(row: dict[str, float], measures: Sequence[str], paper: Any) -> dict[
     }
 
 
-def _auc(y: Outcome, scores: np.ndarray, time: float) -> float:
+def _auc(y: Outcome, scores: FloatArray, time: float) -> float:
     """AUC, or NaN where a small cohort has nobody on one side of the time."""
     if not (y.event & (y.time <= time)).any() or not (y.time > time).any():
         return np.nan
-    return auc_at(y, scores, time)
+    return float(auc_at(y, scores, time))
 
 
 def _auc_name(time: float) -> str:
@@ -166,12 +170,11 @@ def _auc_name(time: float) -> str:
 
 def _cross_validated(name: str, data: Dataset, folds: int, seed: int) -> dict[str, float]:
     """C-index, AUCs, NDCG@1 and NDCG by the times as they are, each the mean over the folds."""
-    from sklearn.model_selection import KFold
-
     rows = []
-    for train, test in KFold(folds, shuffle=True, random_state=seed).split(data.X):
+    no_strata = np.arange(len(data))  # every row a label of its own: folds regardless of the event
+    for train, test in draw_folds(no_strata, folds, random_state=seed):
         table = TablePreprocessor().fit(data.X.iloc[train])
-        model = base_model(name, Plan("full", tau=HORIZON), seed)
+        model = build_model(name, Plan("full", tau=HORIZON), seed)
         model.fit(table.transform(data.X.iloc[train]), data.y[train])
         scores = model.predict(table.transform(data.X.iloc[test]))
         y = data.y[test]

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._version import __version__
-from ._audit import answer, audit, models_of
-from ._checking import warnings_of
-from ._job import cohort_of
+from ..._typing import Json
+from ..._version import __version__
+from ..jobs import select_rows
+from ._audit import audit_c_index, choose_best, tabulate_models
 from ._statistics import ENOUGH_ROWS
+from ._warnings import list_warnings
 
 if TYPE_CHECKING:
-    from ._results import Run
+    from ._run import Run
 
 SCHEMA = 2
 NOT_IN_SUMMARY = ("measures",)  # long: in tables/ only
 
 
-def summary_of(run: Run) -> dict[str, Any]:
-    """What report and page are made of; see docs/runs.md for the fields."""
+def summarise_run(run: Run) -> Json:
+    """Summarise a run for report and page; see docs/runs.md for the fields."""
     data = run.dataset
     report = data.report
     return {
@@ -34,7 +35,7 @@ def summary_of(run: Run) -> dict[str, Any]:
         "data": {
             "name": data.name,
             "rows": len(data),
-            "used": len(cohort_of(data, run.plan)),
+            "used": len(select_rows(data, run.plan)),
             "features": data.X.shape[1],
             "events": int(data.y.n_events),
             "unit": data.unit,
@@ -48,15 +49,15 @@ def summary_of(run: Run) -> dict[str, Any]:
         "intervals": "corrected resampled t over folds" if run.by_folds else "bootstrap-t over pooled patients",
         "waitlist": {"asked": run.plan.waitlist, "used": run.waitlist, "k": min(run.plan.k, run.waitlist)},
         "counts": run.counts,
-        "warnings": warnings_of(run, run.support),
+        "warnings": list_warnings(run, run.support),
         "best": run.best(),
-        "answer": without_nan(answer(run)),
-        "audit": without_nan(audit(run)),
+        "answer": replace_nan(choose_best(run)),
+        "audit": replace_nan(audit_c_index(run)),
         "support": {
-            "violated": any(found.violated for found in run.support.values()),
-            "words": {name: str(found) for name, found in run.support.items()},
+            "violated": any(report.violated for report in run.support.values()),
+            "words": {name: str(report) for name, report in run.support.items()},
         },
-        "reading": reading_of(run),
+        "reading": describe_run(run),
         "tables": {
             name: json.loads(table.to_json(orient="split", index=False))
             for name, table in run.tables.items()
@@ -65,34 +66,35 @@ def summary_of(run: Run) -> dict[str, Any]:
     }
 
 
-def reading_of(run: Run) -> str:
-    """The run in a few sentences."""
-    models = models_of(run)
+def describe_run(run: Run) -> str:
+    """Describe the run in a few sentences."""
+    models = tabulate_models(run)
     best, by_index = models["years"].idxmax(), models["C-index"].idxmax()
     unit = run.dataset.unit
-    what = {"truth": "the true lifetimes", "expected": "the true expected life", "DR": "doubly robust estimates"}
+    judges = {"truth": "the true lifetimes", "expected": "the true expected life", "DR": "doubly robust estimates"}
     text = (
-        f"Most {unit} per allocation: {best}, {_spoken(*models.loc[best, ['years', 'low', 'high']])}, "
-        f"by {what[run.judge]}, "
-        f"{chosen(min(run.plan.k, run.waitlist))} of a waitlist of {run.waitlist}. "
+        f"Most {unit} per allocation: {best}, {_format_interval(*models.loc[best, ['years', 'low', 'high']])}, "
+        f"by {judges[run.judge]}, "
+        f"{describe_pick(min(run.plan.k, run.waitlist))} of a waitlist of {run.waitlist}. "
     )
     if by_index == best:
         text += "C-index would have chosen the same. "
     else:
         cost, low, high, _ = run.gain(best, by_index)
-        text += f"C-index would have chosen {by_index}, which costs {_spoken(cost, low, high)} {unit} per allocation. "
+        lost = _format_interval(cost, low, high)
+        text += f"C-index would have chosen {by_index}, which costs {lost} {unit} per allocation. "
     others = [arm for arm in models.index if arm != best]
     if others:
         second = models.loc[others, "years"].idxmax()
         gain, low, high, _ = run.gain(best, second)
-        alike = answer(run)["alike"]
-        text += f"Over the next best, {second}, it gains {_spoken(gain, low, high)}. " + (
+        alike = choose_best(run)["alike"]
+        text += f"Over the next best, {second}, it gains {_format_interval(gain, low, high)}. " + (
             f"Corrected for {len(others)} comparisons, it cannot be told from {len(alike)} of the other {len(others)}: "
             f"{', '.join(alike)}."
             if alike
             else "The evidence is enough to say that it is better than every other."
         )
-    rows = sum(len(unit.rows) for unit in run.first)
+    rows = sum(len(job.rows) for job in run.first)
     if not run.by_folds and run.few_rows:
         text += (
             f" There are {rows / run.waitlist:.0f} patients for each place on the list, fewer than {ENOUGH_ROWS}: "
@@ -101,21 +103,21 @@ def reading_of(run: Run) -> str:
     return text
 
 
-def _spoken(value: float, low: float, high: float) -> str:
+def _format_interval(value: float, low: float, high: float) -> str:
     """A value with its interval; no zero is negative."""
     value, low, high = (round(float(number), 2) + 0.0 for number in (value, low, high))
     return f"{value:.2f} ({low:.2f} to {high:.2f})"
 
 
-def chosen(k: int) -> str:
-    """Who gets the allocation, in words: Algorithm 1's choice."""
+def describe_pick(k: int) -> str:
+    """Describe who gets the allocation: Algorithm 1's choice."""
     return "top pick" if k == 1 else f"draw by position among the first {k}"
 
 
-def without_nan(value: Any) -> Any:
-    """The same with None for NaN, as JSON has it."""
+def replace_nan(value: object) -> object:
+    """Replace NaN by None, as JSON has it."""
     if isinstance(value, dict):
-        return {name: without_nan(part) for name, part in value.items()}
+        return {name: replace_nan(part) for name, part in value.items()}
     if isinstance(value, list):
-        return [without_nan(part) for part in value]
+        return [replace_nan(part) for part in value]
     return None if isinstance(value, float) and not np.isfinite(value) else value

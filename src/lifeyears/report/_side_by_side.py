@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from .._views import Chart, Series, in_words
-from ._answer import JUDGES, answer_text, tiles_html, time_words, warnings_html
-from ._elements import Page, in_unit, paragraphs, safe
+from .._typing import Json
+from .._views import Chart, Series, format_number
+from ._answer import JUDGES, describe_answer, format_time, render_tiles, render_warnings
+from ._elements import Page, escape, paragraphs, rename_years
 from ._reading import Summary
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def beside_page(first: Summary, second: Summary) -> Page:
+def make_side_by_side_page(first: Summary, second: Summary) -> Page:
     """The report of two runs."""
     page = Page(first.unit if first.unit == second.unit else "years")  # tables of two units name their own
-    names = run_names(first, second)
+    names = name_runs(first, second)
     boxes = ""
     for name, summary in zip(names, (first, second), strict=True):
-        one, two = answer_text(summary)
+        one, two = describe_answer(summary)
         boxes += (
-            f"<div><h3>{safe(name)}</h3>{warnings_html(summary, serious=True)}<p "
-            f'class="answer">{safe(one)}</p>{paragraphs(two)}'
-            f"{tiles_html(summary)}</div>"
+            f"<div><h3>{escape(name)}</h3>{render_warnings(summary, serious=True)}<p "
+            f'class="answer">{escape(one)}</p>{paragraphs(two)}'
+            f"{render_tiles(summary)}</div>"
         )
     page.section("answer", "The two answers", f'<div class="side">{boxes}</div>', paragraphs(_agreement(first, second)))
-    changed = differences(first, second, names)
+    changed = tabulate_differences(first, second, names)
     same = (
         "Settings and data are the same." if changed.empty else "Everything that differs; what is not here is the same."
     )
@@ -39,27 +40,29 @@ def beside_page(first: Summary, second: Summary) -> Page:
         ("positivity", "Support at the horizon", "positivity"),
     ):
         parts = [
-            page.table(f"{table}_{place}", in_unit(summary.tables[table], summary.unit), f"{name}: {title.lower()}")
+            page.table(
+                f"{table}_{place}", rename_years(summary.tables[table], summary.unit), f"{name}: {title.lower()}"
+            )
             for place, (name, summary) in enumerate(zip(names, (first, second), strict=True))
         ]
         page.section(key, title, *parts)
     commands = "".join(
-        f'<h3>{safe(name)}</h3><pre class="command" tabindex="0"><code>{safe(summary["command"] or "run from Python")}'
-        f"</code></pre>"
+        f'<h3>{escape(name)}</h3><pre class="command" tabindex="0"><code>'
+        f"{escape(summary['command'] or 'run from Python')}</code></pre>"
         for name, summary in zip(names, (first, second), strict=True)
     )
     page.section("rerun", "Run them again", commands)
     return page
 
 
-def run_names(first: Summary, second: Summary) -> tuple[str, str]:
+def name_runs(first: Summary, second: Summary) -> tuple[str, str]:
     """What to call them: their folders, or A and B."""
     if first.name and second.name and first.name != second.name:
         return first.name, second.name
     return f"A {first.name}".strip(), f"B {second.name}".strip()
 
 
-def differences(first: Summary, second: Summary, names: tuple[str, str]) -> pd.DataFrame:
+def tabulate_differences(first: Summary, second: Summary, names: tuple[str, str]) -> pd.DataFrame:
     """Settings and data that differ, one row each."""
     import pandas as pd
 
@@ -68,14 +71,14 @@ def differences(first: Summary, second: Summary, names: tuple[str, str]) -> pd.D
         before, now = first[part], second[part]
         for name in sorted(set(before) | set(now)):
             if name != "read" and before.get(name) != now.get(name):
-                rows.append([f"{part}: {name}", _told(before.get(name)), _told(now.get(name))])
+                rows.append([f"{part}: {name}", _format_setting(before.get(name)), _format_setting(now.get(name))])
     for name in ("judge", "intervals", "version"):
         if first[name] != second[name]:
             rows.append([name, first[name], second[name]])
     return pd.DataFrame(rows, columns=["what", *names])
 
 
-def _told(value: Any) -> str:
+def _format_setting(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else "–" if value is None else str(value)
 
 
@@ -97,10 +100,10 @@ def _years(page: Page, first: Summary, second: Summary, names: tuple[str, str]) 
     arms = [*one.index, *(arm for arm in two.index if arm not in one.index)]
     rows = []
     for arm in arms:
-        row: dict[str, Any] = {"arm": arm}
+        row: Json = {"arm": arm}
         for name, table in zip(names, (one, two), strict=True):
-            found = table.loc[arm] if arm in table.index else {}
-            row |= {name: found.get("years"), f"{name} low": found.get("low"), f"{name} high": found.get("high")}
+            values = table.loc[arm] if arm in table.index else {}
+            row |= {name: values.get("years"), f"{name} low": values.get("low"), f"{name} high": values.get("high")}
         both = arm in one.index and arm in two.index and first.unit == second.unit
         row["change"] = two.loc[arm, "years"] - one.loc[arm, "years"] if both else None
         for name, table in zip(names, (one, two), strict=True):
@@ -119,11 +122,13 @@ def _years(page: Page, first: Summary, second: Summary, names: tuple[str, str]) 
         )
         for place, name in enumerate(names)
     )
-    told = "; ".join(f"{row['arm']} {in_words(row[names[0]])} and {in_words(row[names[1]])}" for row in rows)
+    values_text = "; ".join(
+        f"{row['arm']} {format_number(row[names[0]])} and {format_number(row[names[1]])}" for row in rows
+    )
     unit, same = first.unit, first.unit == second.unit
     heading = f"{unit.capitalize()} per allocation" if same else f"Per allocation: {unit} and {second.unit}"
     chart = Chart(
-        f"{unit} per allocation, {names[0]} and {names[1]}: {told}.",
+        f"{unit} per allocation, {names[0]} and {names[1]}: {values_text}.",
         f"{unit} per allocation",
         "",
         series,
@@ -131,17 +136,17 @@ def _years(page: Page, first: Summary, second: Summary, names: tuple[str, str]) 
     )
     titled = {name: f"{name}, {summary.unit}" for name, summary in zip(names, (first, second), strict=True)}
     note = "The runs are not paired: a change has no interval, and may be chance."
-    told_apart = [
+    changed = [
         f"{what}: {mine} and {theirs}"
         for what, mine, theirs in (
             ("judged by", JUDGES[first["judge"]], JUDGES[second["judge"]]),
-            ("horizon", *(f"{time_words(s['plan']['tau'])} {s.unit}" for s in (first, second))),
+            ("horizon", *(f"{format_time(s['plan']['tau'])} {s.unit}" for s in (first, second))),
             ("candidates on a list", first["waitlist"]["used"], second["waitlist"]["used"]),
         )
         if mine != theirs
     ]
-    if told_apart:
-        note += f" Levels are not comparable, the order of models may be ({'; '.join(told_apart)})."
+    if changed:
+        note += f" Levels are not comparable, the order of models may be ({'; '.join(changed)})."
     page.section(
         "years",
         heading,

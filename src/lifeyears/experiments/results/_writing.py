@@ -6,14 +6,14 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .._files import write_whole
-from .._views import columns_of
-from ._paper import PAPER, paper_table
+from ..._files import write_whole
+from ..._views import make_columns
+from ..paper import PAPER_TABLES, load_paper_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ._results import Run
+    from ._run import Run
 
 TITLES = {
     "years": "Years per allocation from a waitlist and NDCG over waitlists, with 95% intervals",
@@ -29,11 +29,11 @@ TITLES = {
     "table_a8": "Table A8: IPCW NDCG@k",
     "figure_a1": "Figures A1 and A2: mean absolute error and Spearman's ρ of estimates, by life within the horizon",
     "figure_a1_whole_life": "Figures A1 and A2: the same by the whole life, as in Table 1",
-    "figure_a2": "Figure A2: true and estimated measures, one row an arm and unit",
+    "figure_a2": "Figure A2: true and estimated measures, one row per arm and job",
     "gain_truth": "Figure 2: gain in NDCG@k over the base model (%)",
     "gain_ey": "Figure 3a: gain in EY NDCG@k over the base model (%)",
     "gain_ipcw": "Figure 3b: gain in IPCW NDCG@k over the base model (%)",
-    "measures": "Every measure of every unit",
+    "measures": "Every measure of every job",
     "subgroups": "Who gets the allocations of the best arm, by subgroup",
     "subgroups_moved": "Who enters and who leaves the top when a ranker takes its base model's place: clear changes",
     "calibration": "Calibration: predicted years against the judge's, by tenths of the predictions",
@@ -57,32 +57,32 @@ NOTE = (
     "relevance and lies within [0, 1]; the paper's exceeds 1 in places, so its divisor must be another. In Table 1 and "
     "Figure 2 NDCG@k is by the whole life, as in the paper, and waitlist NDCG, like all years, by life within the "
     "horizon. Table 2's DR years are means over folds, where the years above pool patients if there are fewer than ten "
-    "units."
+    "jobs."
 )
 
 
 def write_tables(run: Run, out: Path) -> None:
-    """summary.json, tables/*.csv, tables.md and tables.tex."""
+    """Write summary.json, tables/*.csv, tables.md and tables.tex."""
     for name, table in run.tables.items():
         write_whole(out / "tables" / f"{name}.csv", table.to_csv(index=False).encode())
-        if name in PAPER:
-            write_whole(out / "tables" / f"{name}_paper.csv", paper_table(name).to_csv(index=False).encode())
-    write_whole(out / "tables.md", markdown(run).encode())
-    write_whole(out / "tables.tex", latex(run).encode())
+        if name in PAPER_TABLES:
+            write_whole(out / "tables" / f"{name}_paper.csv", load_paper_table(name).to_csv(index=False).encode())
+    write_whole(out / "tables.md", render_markdown(run).encode())
+    write_whole(out / "tables.tex", render_latex(run).encode())
     write_whole(
         out / "summary.json", (json.dumps(run.summary, indent=1, sort_keys=True, allow_nan=False) + "\n").encode()
     )
 
 
-def printed(run: Run) -> list[tuple[str, pd.DataFrame]]:
-    """Title and cells of every table that fits a page, the paper's after ours."""
-    made = []
+def list_printed(run: Run) -> list[tuple[str, pd.DataFrame]]:
+    """List title and cells of every table that fits a page, the paper's after ours."""
+    printed = []
     for name, table in {**run.tables, **_short_subgroups(run)}.items():
         if name not in LONG:
-            made.append((TITLES[name], shown(table)))
-        if name in PAPER:
-            made.append((f"{TITLES[name]}. {UNOS}", shown(paper_table(name))))
-    return made
+            printed.append((TITLES[name], format_cells(table)))
+        if name in PAPER_TABLES:
+            printed.append((f"{TITLES[name]}. {UNOS}", format_cells(load_paper_table(name))))
+    return printed
 
 
 def _short_subgroups(run: Run) -> dict[str, pd.DataFrame]:
@@ -96,45 +96,47 @@ def _short_subgroups(run: Run) -> dict[str, pd.DataFrame]:
     return {"subgroups": best} | ({"subgroups_moved": moved[columns]} if len(moved) else {})
 
 
-def markdown(run: Run) -> str:
-    """All tables but the long ones, with the paper's beside them."""
+def render_markdown(run: Run) -> str:
+    """Render all tables but the long ones in Markdown, with the paper's after them."""
     parts = [f"# {run.dataset.name}: {run.plan.protocol} protocol\n", run.reading() + "\n"]
-    parts += [f"## {title}\n\n{as_markdown(cells)}\n" for title, cells in printed(run)]
+    parts += [f"## {title}\n\n{to_markdown(cells)}\n" for title, cells in list_printed(run)]
     return "\n".join([*parts, NOTE + "\n"])
 
 
-def shown(table: pd.DataFrame) -> pd.DataFrame:
-    """Mean ± sd and stars in one cell, as the paper prints them; a value and its interval in one."""
+def format_cells(table: pd.DataFrame) -> pd.DataFrame:
+    """Format mean ± sd and stars in one cell, as the paper prints them; a value and its interval in one."""
     import pandas as pd
 
-    return pd.DataFrame({column.name: column.texts for column in columns_of(table)})
+    return pd.DataFrame({column.name: column.texts for column in make_columns(table)})
 
 
-def as_markdown(table: pd.DataFrame) -> str:
-    """A table in Markdown, without a further dependency."""
+def to_markdown(table: pd.DataFrame) -> str:
+    """Write a table in Markdown, without a further dependency."""
     lines = ["| " + " | ".join(map(str, table.columns)) + " |", "|" + "---|" * len(table.columns)]
     lines += ["| " + " | ".join(str(value) for value in row) + " |" for row in table.itertuples(index=False)]
     return "\n".join(lines)
 
 
-def latex(run: Run) -> str:
-    """The same in LaTeX, for booktabs."""
+def render_latex(run: Run) -> str:
+    """Render the same in LaTeX, for booktabs."""
     parts = []
-    for title, cells in printed(run):
+    for title, cells in list_printed(run):
         lines = [
             "\\begin{table}",
             "\\centering",
             f"\\begin{{tabular}}{{ll{'c' * (len(cells.columns) - 2)}}}",
             "\\toprule",
         ]
-        lines.append(" & ".join(_tex(str(column)) for column in cells.columns) + " \\\\ \\midrule")
-        lines += [" & ".join(_tex(str(value)) for value in row) + " \\\\" for row in cells.itertuples(index=False)]
-        lines += ["\\bottomrule", "\\end{tabular}", f"\\caption{{{_tex(title)}}}", "\\end{table}", ""]
+        lines.append(" & ".join(_escape_latex(str(column)) for column in cells.columns) + " \\\\ \\midrule")
+        lines += [
+            " & ".join(_escape_latex(str(value)) for value in row) + " \\\\" for row in cells.itertuples(index=False)
+        ]
+        lines += ["\\bottomrule", "\\end{tabular}", f"\\caption{{{_escape_latex(title)}}}", "\\end{table}", ""]
         parts.append("\n".join(lines))
-    return "\n".join([*parts, _tex(NOTE.replace("`", "")), ""])
+    return "\n".join([*parts, _escape_latex(NOTE.replace("`", "")), ""])
 
 
-def _tex(text: str) -> str:
+def _escape_latex(text: str) -> str:
     for mark, words in (
         ("\\", "\\textbackslash{}"),
         ("%", "\\%"),

@@ -6,17 +6,20 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..data import Dataset
-from ..metrics import discounts, rank_weights
-from ._columns import NAMES, column_of
-from ._plan import base_of
+from ..._typing import FloatArray, IntArray
+from ...data import Dataset
+from ...metrics import discounts, rank_weights
+from .._plan import find_base
+from ..columns import COLUMN_NAMES, find_column
 
 if TYPE_CHECKING:
     import pandas as pd
 
+LabelArray = NDArray[np.str_]
 RESAMPLES = 200
-FEWEST = 30  # smaller groups are left out
+FEWEST_IN_SUBGROUP = 30  # smaller groups are left out
 MOST_GROUPS = 8  # of a column of numbers that is asked for; more values are cut into thirds
 ORDER = (
     *("under 40", "40–54", "55–64", "65 and over", "none", "to 20%", "over 20%", "small", "medium", "large"),
@@ -25,49 +28,49 @@ ORDER = (
 CHUNK_BYTES = 64_000_000
 
 
-def groups_of(data: Dataset, rows: np.ndarray, named: Sequence[str] = ()) -> dict[str, np.ndarray]:
-    """Labels of the rows by age, sex, race, insurance, region, blood group, sensitisation, centre size and era.
+def label_subgroups(data: Dataset, rows: IntArray, named: Sequence[str] = ()) -> dict[str, LabelArray]:
+    """Label the rows by age, sex, race, insurance, region, blood group, sensitisation, centre size and era.
 
-    As far as the data set has them (`_columns.NAMES`), and by the columns that are `named`.
+    As far as the data set has them (`columns.COLUMN_NAMES`), and by the columns that are `named`.
     """
-    found: dict[str, np.ndarray] = {}
-    wanted = {question: column_of(data, question) for question in NAMES}
-    table = {question: column.iloc[rows] for question, column in wanted.items() if column is not None}
+    labels: dict[str, LabelArray] = {}
+    columns = {role: find_column(data, role) for role in COLUMN_NAMES}
+    table = {question: column.iloc[rows] for question, column in columns.items() if column is not None}
     if _is_number(table.get("age")):
-        found["age"] = _cut(table["age"], [39.999, 54.999, 64.999], ["under 40", "40–54", "55–64", "65 and over"])
+        labels["age"] = _cut(table["age"], [39.999, 54.999, 64.999], ["under 40", "40–54", "55–64", "65 and over"])
     for question in ("sex", "race_ethnicity", "insurance", "region", "blood_group"):
         if question in table:
-            found[question] = _words(table[question])
+            labels[question] = _words(table[question])
     if _is_number(table.get("antibodies")):
-        found["sensitisation"] = _cut(table["antibodies"], [0, 20], ["none", "to 20%", "over 20%"])
+        labels["sensitisation"] = _cut(table["antibodies"], [0, 20], ["none", "to 20%", "over 20%"])
     if "centre_volume" not in table and "centre" in table:
         table["centre_volume"] = table["centre"].groupby(table["centre"], observed=True).transform("size")
     if _is_number(table.get("centre_volume")):
-        found |= _thirds("centre size", table["centre_volume"], ["small", "medium", "large"])
+        labels |= _thirds("centre size", table["centre_volume"], ["small", "medium", "large"])
     if data.entry is not None:
         decade = (np.asarray(data.entry)[rows] // 10 * 10).astype(int)
-        found["era"] = np.array([f"{year}s" for year in decade])
+        labels["era"] = np.array([f"{year}s" for year in decade])
     for name in named:
         column = data.table[name].iloc[rows]
         if _is_number(column) and column.nunique() > MOST_GROUPS:
-            found |= _thirds(name, column, ["lowest third", "middle third", "highest third"])
+            labels |= _thirds(name, column, ["lowest third", "middle third", "highest third"])
         else:
-            found[name] = _words(column)
-    return found
+            labels[name] = _words(column)
+    return labels
 
 
-def subgroup_table(
+def tabulate_subgroups(
     data: Dataset,
-    rows: np.ndarray,
-    relevance: np.ndarray,
-    scores: dict[str, np.ndarray],
+    rows: IntArray,
+    relevance: FloatArray,
+    scores: dict[str, FloatArray],
     waitlist: int,
-    ranks: dict[str, np.ndarray] | None = None,
+    ranks: dict[str, FloatArray] | None = None,
     k: int = 1,
-    strata: np.ndarray | None = None,
+    strata: NDArray[np.generic] | None = None,
     named: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """For each subgroup and arm: share of allocations, years, mean predicted less mean outcome; with intervals.
+    """Tabulate, by subgroup and arm, the share of allocations, years, and mean predicted less mean outcome.
 
     An allocation goes to one of the top k of a waitlist of random candidates, as Algorithm 1 draws it (with k = 1, to
     the top); a patient's chance of it is the weight of their rank (`ranks`, where scores of several folds are not on
@@ -79,13 +82,13 @@ def subgroup_table(
 
     arms = list(scores)
     places = scores if ranks is None else ranks
-    chance = np.array([chances_within(places[arm], waitlist, k, strata) for arm in arms])
+    chance = np.array([chance_within_strata(places[arm], waitlist, k, strata) for arm in arms])
     groups = [
         (question, str(label), np.flatnonzero(labels == label))
-        for question, labels in groups_of(data, rows, named).items()
+        for question, labels in label_subgroups(data, rows, named).items()
         for label in sorted(np.unique(labels), key=_place)
     ]
-    groups = [group for group in groups if len(group[2]) >= FEWEST]
+    groups = [group for group in groups if len(group[2]) >= FEWEST_IN_SUBGROUP]
     won = np.array(
         [[chance[:, members].sum(axis=1), chance[:, members] @ relevance[members]] for *_, members in groups]
     )
@@ -105,7 +108,7 @@ def subgroup_table(
                 "share of allocations": float(share[place, j]),
                 **_ends("", drawn_share[:, place, j]),
             }
-            base = base_of(arm)
+            base = find_base(arm)
             changed = base is not None
             b = j if base is None else arms.index(base)
             row |= {
@@ -121,12 +124,12 @@ def subgroup_table(
     return pd.DataFrame(table)
 
 
-def _resampled(chance: np.ndarray, relevance: np.ndarray, groups: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def _resampled(chance: FloatArray, relevance: FloatArray, groups: list[IntArray]) -> tuple[FloatArray, FloatArray]:
     """Share and years of every group under every arm, in resamples of the patients; a few resamples at a time."""
     rng = np.random.default_rng(0)
     n = chance.shape[1]
     weights = chance.T.astype(np.float32)
-    worth = weights * relevance[:, None].astype(np.float32)
+    weighted = weights * relevance[:, None].astype(np.float32)
     shares = np.empty((RESAMPLES, len(groups), len(chance)))
     years = np.empty_like(shares)
     step = max(1, CHUNK_BYTES // (4 * n))
@@ -136,38 +139,38 @@ def _resampled(chance: np.ndarray, relevance: np.ndarray, groups: list[np.ndarra
             draws = rng.poisson(1.0, size=(part.stop - part.start, n)).astype(np.float32)
             totals = draws @ weights  # a resample may leave out the only ones with a chance: NaN then
             for place, members in enumerate(groups):
-                chosen = draws[:, members]
-                won = chosen @ weights[members]
+                drawn = draws[:, members]
+                won = drawn @ weights[members]
                 shares[part, place] = won / totals
-                years[part, place] = chosen @ worth[members] / won
+                years[part, place] = drawn @ weighted[members] / won
     return shares, years
 
 
-def _ends(name: str, samples: np.ndarray) -> dict[str, float]:
+def _ends(name: str, samples: FloatArray) -> dict[str, float]:
     """The 95% interval of resamples; those without a value are left out."""
     known = samples[np.isfinite(samples)]
     low, high = np.quantile(known, [0.025, 0.975]) if len(known) else (np.nan, np.nan)
     return {f"{name}low": float(low), f"{name}high": float(high)}
 
 
-def chances(scores: np.ndarray, waitlist: int, k: int = 1) -> np.ndarray:
-    """Each patient's chance of the allocation of a random waitlist; equals share theirs."""
+def chance_of_allocation(scores: FloatArray, waitlist: int, k: int = 1) -> FloatArray:
+    """Compute each patient's chance of the allocation of a random waitlist; equal scores share theirs."""
     ranked = np.empty(len(scores))
     ranked[np.argsort(-scores, kind="stable")] = rank_weights(len(scores), k, waitlist) / discounts(k).sum()
     _, place, count = np.unique(scores, return_inverse=True, return_counts=True)
     return (np.bincount(place, ranked) / count)[place]
 
 
-def chances_within(scores: np.ndarray, waitlist: int, k: int, strata: np.ndarray | None) -> np.ndarray:
-    """The same with lists drawn within strata, from each as often as it is large."""
+def chance_within_strata(scores: FloatArray, waitlist: int, k: int, strata: NDArray[np.generic] | None) -> FloatArray:
+    """Compute the same with lists drawn within strata, from each as often as it is large."""
     if strata is None:
-        return chances(scores, waitlist, min(k, waitlist))
-    found = np.empty(len(scores))
+        return chance_of_allocation(scores, waitlist, min(k, waitlist))
+    chance = np.empty(len(scores))
     for stratum in np.unique(strata):
         members = np.flatnonzero(strata == stratum)
         most = min(waitlist, len(members))
-        found[members] = chances(scores[members], most, min(k, most)) * len(members) / len(scores)
-    return found
+        chance[members] = chance_of_allocation(scores[members], most, min(k, most)) * len(members) / len(scores)
+    return chance
 
 
 def _place(label: str) -> tuple[int, float, str]:
@@ -183,17 +186,17 @@ def _is_number(column: pd.Series | None) -> bool:
     return column is not None and pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
 
 
-def _words(column: pd.Series) -> np.ndarray:
-    return column.astype(object).where(column.notna(), "missing").astype(str).to_numpy()
+def _words(column: pd.Series) -> LabelArray:
+    return np.asarray(column.astype(object).where(column.notna(), "missing").astype(str).to_numpy())
 
 
-def _thirds(question: str, values: pd.Series, names: list[str]) -> dict[str, np.ndarray]:
+def _thirds(question: str, values: pd.Series, names: list[str]) -> dict[str, LabelArray]:
     """Labels by thirds; nothing where one value holds more than a third."""
     edges = values.quantile([1 / 3, 2 / 3]).tolist()
     return {question: _cut(values, edges, names)} if edges[0] < edges[1] else {}
 
 
-def _cut(values: pd.Series, edges: list[float], names: list[str]) -> np.ndarray:
+def _cut(values: pd.Series, edges: list[float], names: list[str]) -> LabelArray:
     """Labels by edges, each the largest value of its group; missing values apart."""
     numbers = values.to_numpy(dtype=float, na_value=np.nan)
     labels = np.array(names, dtype=object)[np.searchsorted(edges, np.nan_to_num(numbers))]

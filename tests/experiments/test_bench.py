@@ -3,8 +3,7 @@ import pandas as pd
 import pytest
 
 from lifeyears.experiments import estimator_bench
-from lifeyears.experiments._bench_world import MECHANISMS, draw, true_policy_value
-from lifeyears.experiments._estimator_bench import FAIR, GOOD
+from lifeyears.experiments.bench import FAIR, GOOD, MECHANISMS, draw_patients, true_policy_value
 from lifeyears.metrics import policy_value
 
 SMALL = {"n": 2000, "waitlist": 40, "tau": 12.0, "n_resamples": 60, "random_state": 5}
@@ -17,7 +16,7 @@ def test_true_policy_value_equals_simulation(weights):
     rng = np.random.default_rng(0)
     values = []
     for _ in range(40):
-        patients = draw(20_000, "independent", rng)
+        patients = draw_patients(20_000, "independent", rng)
         values.append(policy_value(np.minimum(patients.life, 12.0), patients.X @ weights, waitlist=40))
     error = np.std(values) / np.sqrt(40)
     assert abs(np.mean(values) - true_policy_value(weights, 12.0, 40)) < 4 * error
@@ -26,7 +25,7 @@ def test_true_policy_value_equals_simulation(weights):
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_mechanisms_censor_as_they_say(mechanism):
-    patients = draw(20_000, mechanism, np.random.default_rng(1))
+    patients = draw_patients(20_000, mechanism, np.random.default_rng(1))
     y = patients.y
     assert (y.time <= patients.life + 1e-12).all()
     assert (y.time[y.event] == patients.life[y.event]).all()

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ..experiments._summary import chosen
-from ._answer import JUDGES, time_words
+from ..experiments.results import describe_pick
+from ._answer import JUDGES, format_time
 from ._reading import Summary
 
 MODEL_SETTINGS = {
@@ -27,8 +25,8 @@ ERAS = {
 }
 
 
-def methods(summary: Summary) -> list[tuple[str, str]]:
-    """How it was done: headings and texts."""
+def describe_methods(summary: Summary) -> list[tuple[str, str]]:
+    """Describe how it was done: headings and texts."""
     plan, data, unit = summary["plan"], summary["data"], summary.unit
     folds = (
         f"{plan['iterations']} × {plan['folds']}-fold cross-validation"
@@ -80,12 +78,12 @@ def methods(summary: Summary) -> list[tuple[str, str]]:
         ),
         (
             "Outcome and horizon",
-            f"Time to the event in {unit}, counted up to a horizon τ of {time_words(plan['tau'])} {unit}. "
+            f"Time to the event in {unit}, counted up to a horizon τ of {format_time(plan['tau'])} {unit}. "
             f"There are {data['events']:,} events in {data['rows']:,} rows.",
         ),
         (
             f"{unit.capitalize()} per allocation",
-            f"The expected {unit} of the {chosen(waitlist['k'])} of a waitlist of {waitlist['used']} "
+            f"The expected {unit} of the {describe_pick(waitlist['k'])} of a waitlist of {waitlist['used']} "
             f"candidates, exactly averaged over every such list out of {lists}, judged by "
             f"{JUDGES[summary['judge']]}. Equal scores share their places. NDCG is the same, divided by what the best "
             f"possible ranking would give, judged by {JUDGES.get(summary['ndcg_judge'], summary['ndcg_judge'])}.",
@@ -95,7 +93,7 @@ def methods(summary: Summary) -> list[tuple[str, str]]:
             "EY replaces a censored life by its expectation under a survival model; IPCW weights those who were seen "
             "by their chance of being seen; DR (doubly robust) does both, and is right if either model is. All are "
             "cross-fitted within the test fold. EY and IPCW are averaged over their models, as in the paper. Chances "
-            f"of being followed are clipped at 0.001 (IPCW) and 0.05 (DR): {clipped(summary)}.",
+            f"of being followed are clipped at 0.001 (IPCW) and 0.05 (DR): {describe_clipping(summary)}.",
         ),
         (
             "Intervals and tests",
@@ -120,18 +118,18 @@ def methods(summary: Summary) -> list[tuple[str, str]]:
     ]
 
 
-def clipped(summary: Summary) -> str:
-    """How often weights were clipped."""
+def describe_clipping(summary: Summary) -> str:
+    """Describe how often weights were clipped."""
     counts = {name: count for name, count in summary["counts"].items() if name.endswith("clipped")}
     if not any(counts.values()):
         return "it never happened here"
     return ", ".join(f"{name.removesuffix(' clipped')} {count:,} times" for name, count in counts.items())
 
 
-def limits(summary: Summary) -> list[str]:
-    """What the numbers estimate, and what they do not."""
+def list_limits(summary: Summary) -> list[str]:
+    """List what the numbers estimate, and what they do not."""
     unit, plan, judge = summary.unit, summary["plan"], summary["judge"]
-    made = [
+    limits = [
         f"A number here is the expected {unit} of the top pick among patients of the past (in a registry of "
         "transplants: recipients, each with their own donor). It is no forecast of one match run, and no effect on a "
         "population: those come from simulation (lifeyears simulate) only.",
@@ -141,29 +139,29 @@ def limits(summary: Summary) -> list[str]:
         "lived long without it. Urgency, waiting time and fairness are not in the number.",
     ]
     if summary["data"]["entry"] and plan.get("era", "keep") != "within":
-        made.append(
+        limits.append(
             "Lists mix patients of all years of entry, as no waitlist does. Where care got better, a model gains by "
-            "picking late entries: see the shares by era, and lists within a decade (lifeyears reproduce --era within)."
+            "picking late entries: see the shares by era, and lists drawn within a decade of entry."
         )
     if plan["split"] == "random":
-        made.append(
-            "Folds are random: they show how models do on patients of the same years and centres. Before acting, look "
-            "at a split by time or by centre (lifeyears compare … --split temporal, with --entry for its column)."
+        limits.append(
+            "Folds are random: they show how models do on patients of the same years and centres. Before acting, "
+            "evaluate the models on a split by time or by centre, too."
         )
     if judge == "DR":
-        made.append(
+        limits.append(
             "Censored lifetimes are estimated. If both the model of survival and that of censoring are wrong, so are "
             "the numbers, and the intervals do not show it; they hold the estimates fixed."
         )
     if judge == "truth":
-        made.append(
+        limits.append(
             "Only patients whose event was seen are here: such a cohort is right-truncated, and the era of entry alone "
             "foretells life. Differences on it may not hold on the whole registry."
         )
     if summary["data"]["simulated"]:
-        made.append("The patients are simulated: the numbers show how methods behave where the truth is known.")
-    made.append("Research use only. This is no medical device, and no number here is advice for a patient.")
-    return made
+        limits.append("The patients are simulated: the numbers show how methods behave where the truth is known.")
+    limits.append("Research use only. This is no medical device, and no number here is advice for a patient.")
+    return limits
 
 
 # TRIPOD+AI (Collins et al., BMJ 2024): item, what it asks, section of this page, what is left to the authors
@@ -200,8 +198,8 @@ TRIPOD: list[tuple[str, str, str, str]] = [
 ]
 
 
-def settings(summary: Summary) -> list[tuple[str, Any]]:
-    """The plan, option by option, without those that mean nothing in it."""
+def list_settings(summary: Summary) -> list[tuple[str, object]]:
+    """List the options of the plan, without those that mean nothing in it."""
     plan = summary["plan"]
     unused = set() if plan["protocol"] == "artificial" else {"censored_share", "censoring"}
     unused |= set() if any(model.startswith("Deep") for model in plan["models"]) else {"epochs"}
