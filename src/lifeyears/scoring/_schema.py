@@ -56,7 +56,13 @@ class RowError(DataError):
     default_code = "invalid_row"
 
     def __init__(
-        self, problem: str, *, hint: str = "", code: str | None = None, row: int | None = None, column: str | None = None
+        self,
+        problem: str,
+        *,
+        hint: str = "",
+        code: str | None = None,
+        row: int | None = None,
+        column: str | None = None,
     ) -> None:
         self.row, self.column, self.problem = row, column, problem
         place = self.placed("" if row is None else f"row {row + 1}")
