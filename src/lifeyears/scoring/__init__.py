@@ -29,8 +29,8 @@ __all__ = [
     "Schema",
     "check_fit_request",
     "fit_model",
+    "forget_rows",
     "group_by_prediction",
     "make_card",
     "summarise_support",
-    "forget_rows",
 ]

@@ -16,9 +16,9 @@ import pandas as pd
 
 from .._threads import one_thread
 from ..allocation import PositionWeighted
+from ..errors import ModelFileError
 from ..ranking import BootstrappedRanker, Explanation
 from ..ranking._explain import explain
-from ..errors import ModelFileError
 from ..saving import load, save
 from ._card import FORMAT, VERSION
 from ._schema import CheckedRows, Column, Schema
