@@ -200,7 +200,7 @@ def test_intervals_take_in_the_prediction_and_stay_within_the_horizon(model, dat
 
 
 def test_wrong_requests_say_what_there_is(data):
-    with pytest.raises(RequestError, match="base must be one of 'KM', 'Cox', .*; got 'Cocks'"):
+    with pytest.raises(RequestError, match=r"base must be one of 'KM', 'Cox', .*; got 'Cocks'"):
         fit_model(data, base="Cocks")
     with pytest.raises(RequestError, match="preset must be one of 'default', 'paper', 'none'; got 'best'"):
         fit_model(data, preset="best")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from numbers import Real
 from typing import Any
@@ -32,7 +32,7 @@ def read_table(
     drop: str | Sequence[str] = (),
     categorical: str | Sequence[str] | None = None,
     keep: str | Sequence[str] = (),
-    subgroups: str | Sequence[str] = (),
+    subgroups: str | Sequence[str] | Callable[[list[str]], Sequence[str]] = (),
     unit: str | None = None,
     sheet: str | int | None = None,
     delimiter: str | None = None,
@@ -67,8 +67,9 @@ def read_table(
         and codes with leading zeros (007) are categories anyway.
     keep : list of str
         Columns to keep as features though they look like an identifier or have many categories.
-    subgroups : list of str
-        Columns that are no features and are kept beside them, for tables by subgroup and for splits by centre.
+    subgroups : list of str, or callable
+        Columns that are no features and are kept beside them, for tables by subgroup and for splits by centre. A
+        function gets the names of the table's columns, without those of the outcome, and returns the ones to keep.
     unit : str, optional
         Unit of time. With dates: hours, days, weeks, months or years (the default, 365.25 days). With `time`
         it is a label only; by default the column's name is asked.
@@ -221,11 +222,16 @@ def _check_request(
 
 
 def _columns_named(
-    source: SourceTable, given: str | Sequence[str] | None, option: str, columns: OutcomeColumns
+    source: SourceTable,
+    given: str | Sequence[str] | Callable[[list[str]], Sequence[str]] | None,
+    option: str,
+    columns: OutcomeColumns,
 ) -> list[str]:
     """Find the columns an option names: all must be there, and none be the outcome."""
-    if given is not None and not isinstance(given, Iterable):
+    if given is not None and not isinstance(given, Iterable) and not callable(given):
         raise ValueError(f"{option} names columns: a text or a list of texts; got {given!r}")
+    if callable(given):
+        given = given([name for name in source.frame.columns if name not in columns.names])
     names = [given] if isinstance(given, str) else list(given or ())
     found = [source.column(name, option) for name in names]
     for name in found:
