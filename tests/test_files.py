@@ -49,7 +49,7 @@ def test_files_get_their_names_in_order_once_all_are_written(tmp_path):
 
 def test_a_path_that_cannot_be_used_is_a_wrong_request_and_a_full_disk_is_not(tmp_path):
     with pytest.raises(MissingFileError, match=r"none\.csv: no such file or directory"), wrap_file_errors("none.csv"):
-        open(tmp_path / "none.csv")
+        (tmp_path / "none.csv").read_bytes()
     (tmp_path / "file").touch()
     with pytest.raises(FileReadError, match="file exists") as caught:
         write_whole(tmp_path / "file" / "a.csv", b"one")
