@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..data.registry._pairs import generator
+from ..checks import check_random_state
 from ..metrics._checks import checked_values
 from ..metrics._gain import discounts, tie_averaged
 
@@ -62,7 +62,7 @@ class RankingPolicy:
         int
             The candidate's position in `scores`.
         """
-        return drawn(self.probabilities(scores, candidates), generator(random_state))
+        return drawn(self.probabilities(scores, candidates), check_random_state(random_state))
 
     def offers(self, scores: Any, random_state: Any = None, candidates: Any = None) -> np.ndarray:
         """The order in which the organ is offered: after each refusal the policy chooses among those who are left.
@@ -77,7 +77,7 @@ class RankingPolicy:
         array of int, shape (n,)
             Positions of all candidates. The first is distributed as `probabilities` says.
         """
-        rng = generator(random_state)
+        rng = check_random_state(random_state)
         keys = self._keys(checked_values(scores, "scores"), candidates)
         shuffled = rng.permutation(len(keys))  # a fair order of equals
         return self._offered(shuffled[np.argsort(-keys[shuffled], kind="stable")], rng)

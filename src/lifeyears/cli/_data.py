@@ -75,7 +75,7 @@ def load_data_to_split(
     For a split by centre, a table's column of centres is found by its name if it is not named, and then is excluded
     from the features.
     """
-    from ..experiments._columns import NAMES
+    from ..experiments.columns import COLUMN_NAMES
 
     if split != "centre" or table.get("centre"):
         return load_data(data, horizon, rows, seed, table), table
@@ -83,7 +83,7 @@ def load_data_to_split(
 
     def find_centre(columns: Sequence[str]) -> list[str]:
         by_name = {name.lower(): name for name in reversed(columns) if name not in split_names(table.get("drop"))}
-        chosen.extend([by_name[name] for name in NAMES["centre"] if name in by_name][:1])
+        chosen.extend([by_name[name] for name in COLUMN_NAMES["centre"] if name in by_name][:1])
         return chosen
 
     dataset = load_data(data, horizon, rows, seed, table, find_centre)

@@ -71,17 +71,16 @@ def choose_names(text: str, allowed: tuple[str, ...], option: str) -> tuple[str,
 
 def print_plan(protocol: str, data: Dataset, jobs: int, options: Json) -> None:
     """For --dry-run: print what would be done, and roughly for how long."""
-    from ..experiments import Plan
-    from ..experiments._job import check_feasible
-    from ..experiments._plan import START
+    from ..experiments import STARTUP_SECONDS, Plan
+    from ..experiments.jobs import check_feasible
     from ..text import count_noun
 
     plan = Plan(protocol=protocol, **options)  # type: ignore[arg-type]
     check_feasible(data, plan)
     rows = len(data) if protocol == "full" else data.y.n_events
-    seconds = START + plan.seconds(rows, data.X.shape[1]) / min(jobs, len(plan.units))
+    seconds = STARTUP_SECONDS + plan.seconds(rows, data.X.shape[1]) / min(jobs, len(plan.jobs))
     print(f"{protocol}: {data!r}")
     folds = f"{count_noun(plan.iterations, 'iteration')} of {plan.folds} folds"
     arms, at_once = count_noun(len(plan.arms), "arm"), count_noun(jobs, "job")
-    print(f"{len(plan.units)} jobs ({folds}), {arms}, {at_once} at once")
+    print(f"{len(plan.jobs)} jobs ({folds}), {arms}, {at_once} at once")
     print(f"about {max(seconds / 60, 0.1):.1f} minutes; nothing was run")

@@ -74,7 +74,7 @@ def command(
     lifeyears compare my.csv --time days --event died --entry listed --split temporal
     """
     asked: Json = {name: value for name, value in locals().items() if name not in ("data", *COMMAND_LINE_ONLY)}
-    from ..experiments._plan import MODELS
+    from ..experiments import MODELS
     from ._data import load_data_to_split, split_names
     from ._runs import choose_names, count_jobs, print_plan, run_and_show, write_command
 

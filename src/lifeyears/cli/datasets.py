@@ -70,8 +70,7 @@ def _refuse_stray_options(name: str | None, against_paper: bool, options: dict[s
 
 
 def _against_paper(models: str | None, rows: int, seed: int) -> None:
-    from ..experiments import registry_check
-    from ..experiments._plan import MODELS
+    from ..experiments import MODELS, registry_check
     from ._progress import show_progress
     from ._runs import choose_names
     from ._tables import show

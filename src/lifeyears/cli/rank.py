@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
 
 def command(
     model: Annotated[Path, typer.Argument(help="A folder that `lifeyears fit` wrote.")],
@@ -96,10 +98,11 @@ def choose_times(unit: str, tau: float) -> dict[str, float]:
 
 def defuse_formula(value: object) -> object:
     """Put an apostrophe before text that a spreadsheet would take for a formula, as in the page's downloads."""
-    from ..data.tables._numbers import readings
+    from ..data.tables import find_decimal_marks
 
-    risky = isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) and not readings([value])
-    return f"'{value}" if risky else value
+    if isinstance(value, str) and value.startswith(FORMULA_STARTS) and not find_decimal_marks([value]):
+        return f"'{value}"
+    return value
 
 
 def _read_donor(path: Path, names: list[str]) -> Json:

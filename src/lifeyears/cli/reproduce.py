@@ -65,7 +65,7 @@ def command(
     Example: lifeyears reproduce all --rows 6000 --iterations 1 --out reproduction
     """
     own = table.select_table_options(locals())
-    from ..experiments._plan import MODELS
+    from ..experiments import MODELS
     from ._data import load_data_to_split
     from ._runs import choose_names, count_jobs, print_plan, run_and_show, write_command
 

@@ -93,7 +93,7 @@ def _check(config: Config, jobs: int | None, dask: str | None, out: Path | None)
 
 
 def _write(result: Simulation, out: Path | None) -> None:
-    from ..report._simulation import write_simulation_report
+    from ..report import write_simulation_report
     from ..simulation import write_run
 
     if out is not None:

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.integrate import trapezoid
 
 from ..curves import SurvivalCurves
+from ..errors import FollowUpWarning
 from ..outcome import as_outcome
 from ._censoring import censoring_curves, inverse_weights
 
@@ -43,6 +44,7 @@ def brier_score(y: Any, survival: Any, time: Any, censoring: Any = None) -> Any:
         warnings.warn(
             f"nobody was followed to {times.max():g}; the longest follow-up is {longest:g}. Beyond it the score is of "
             "those known to have died alone, and looks better than it is",
+            FollowUpWarning,
             stacklevel=2,
         )
     G = censoring_curves(y, censoring)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import SampleSizeWarning
 from ._checks import checked_list, checked_pair, checked_values
 from ._gain import discounts, rank_weights
 
@@ -129,7 +130,7 @@ def compare(
 
     Warns
     -----
-    UserWarning
+    SampleSizeWarning
         If there are fewer than 40 rows for each place on the list: intervals then cover less often than they say
         (docs/estimators.md has the measured coverage).
 
@@ -161,6 +162,7 @@ def compare(
         warnings.warn(
             f"{n:,} rows are few for lists of {waitlist} (fewer than {ENOUGH} for each place): the top picks hang on a "
             "handful of patients, and intervals cover less often than they say. Use a shorter waitlist or more rows",
+            SampleSizeWarning,
             stacklevel=2,
         )
     rankings = [checked_pair(worth, given)[1] for given in scores.values()] + [worth]  # the last: the ideal

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import PredictionWarning
 from ._checks import checked_scored
 
 
@@ -52,6 +53,7 @@ def concordance_index(y: Any, scores: Any = None, *, risk: Any = None) -> float:
         other = "risk=" if risk is None else "scores="
         warnings.warn(
             f"the C-index is {index:.3f}, below chance: is the sign of {name} right? (If so far from it, pass {other})",
+            PredictionWarning,
             stacklevel=2,
         )
     return index

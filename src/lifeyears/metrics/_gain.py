@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..errors import PredictionWarning
 from ._checks import checked_list, checked_pair
 
 Ties = Literal["average", "random"]
@@ -82,7 +83,7 @@ def ndcg_score(
 
     Warns
     -----
-    UserWarning
+    PredictionWarning
         If some relevance is negative.
 
     Examples
@@ -96,6 +97,7 @@ def ndcg_score(
     if relevance.min() < 0:
         warnings.warn(
             "some relevances are negative, so NDCG is not confined to [0, 1]; policy_value has no such trouble",
+            PredictionWarning,
             stacklevel=2,
         )
     ideal = float(np.sort(relevance)[::-1] @ weights)

@@ -8,7 +8,9 @@ from typing import Protocol
 
 import numpy as np
 from scipy import linalg
-from sklearn.exceptions import ConvergenceWarning
+from sklearn import exceptions as sklearn_exceptions
+
+from ..errors import ConvergenceWarning
 
 SHRINKING = 0.75  # a step by an earlier curvature is taken while each is at most this share of the one before,
 SMALLEST = 0.5  # and no smaller than this share of tol: the last, by a new curvature, is then most likely below
@@ -111,9 +113,13 @@ def maximise(function: Smooth, start: np.ndarray, *, tol: float, max_iter: int, 
     return Maximum(here, height, curvature, step_number, bool(converged), informed, _information(curvature) / informed)
 
 
+class NotConvergedWarning(ConvergenceWarning, sklearn_exceptions.ConvergenceWarning):
+    """A Newton search ended before its maximum; filters for either library's category apply to it."""
+
+
 def warn_not_converged(model: str, advice: str) -> None:
-    """Tell that the maximum was not reached, and what to do."""
-    warnings.warn(f"{model} did not converge: {advice}", ConvergenceWarning, stacklevel=4)
+    """Warn that the maximum was not reached, and say what to do."""
+    warnings.warn(NotConvergedWarning(f"{model} did not converge: {advice}", model), stacklevel=4)
 
 
 def standard_errors(curvature: np.ndarray) -> np.ndarray:

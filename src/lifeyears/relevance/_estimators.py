@@ -13,6 +13,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from ..curves import SurvivalCurves, row_blocks
+from ..errors import FollowUpWarning, PositivityWarning
 from ..models import Cox, KaplanMeier, wrap
 from ..models._base import MOST_GRID_POINTS, SurvivalModel
 from ..outcome import Outcome, as_outcome
@@ -81,7 +82,7 @@ class RelevanceEstimator(BaseEstimator):
 
         Warns
         -----
-        UserWarning
+        FollowUpWarning
             If the horizon lies beyond the longest follow-up, and that ends in a censoring.
         """
         y = as_outcome(y)
@@ -96,6 +97,7 @@ class RelevanceEstimator(BaseEstimator):
             warnings.warn(
                 f"the horizon {self.tau:g} lies beyond the longest follow-up, {self.longest_:g}: what happens in "
                 "between is not in the data, and curves are taken to stay level there",
+                FollowUpWarning,
                 stacklevel=2,
             )
         return self
@@ -271,7 +273,7 @@ class RelevanceEstimator(BaseEstimator):
         if out_of_reach > TOLERATED_SHARE or small > TOLERATED_SHARE * len(found):
             if self.on_violation == "raise":
                 raise PositivityError(message)
-            warnings.warn(message, stacklevel=3)
+            warnings.warn(message, PositivityWarning, stacklevel=3)
 
 
 class ExpectedYears(RelevanceEstimator):

@@ -15,8 +15,7 @@ import numpy as np
 from .._version import __version__
 from ..allocation import guarantee
 from ..data import cohort_summary
-from ..experiments._subgroups import FEWEST as FEWEST_IN_GROUP
-from ..experiments._subgroups import subgroup_table
+from ..experiments.results import FEWEST_IN_SUBGROUP, tabulate_subgroups
 from ..metrics import compare, concordance_index
 from ..models import Cox
 from ..relevance import ExpectedYears, check_positivity, cross_fit
@@ -133,7 +132,7 @@ def make_card(
 
 def has_transplants(data: Dataset) -> bool:
     """Return whether rows are known to be transplants: the simulated registry, and UNOS' STAR files."""
-    return data.name.startswith("STAR ") or (data.truth is not None and data.name.startswith("registry"))
+    return data.time_origin == "transplant"
 
 
 def summarise_support(matrix: FloatArray, y: Outcome, tau: float) -> Json:
@@ -167,7 +166,7 @@ def _performance(data: Dataset, ranker: BootstrappedRanker, matrix: FloatArray) 
         expected = cross_fit(ExpectedYears(nuisance, tau=ranker.tau_), matrix, data.y, cv=5).values[rows]
         bounds = [_bound(expected, scores, k, waitlist) for k in range(1, min(MOST_BOUNDED, waitlist) + 1)]
         c_index = _c_index(y.restrict(ranker.tau_), scores)
-        groups = subgroup_table(data, rows, outcomes, {"model": scores}, waitlist)
+        groups = tabulate_subgroups(data, rows, outcomes, {"model": scores}, waitlist)
     top, lot = comparison.values.loc["model"], comparison.values.loc["by lot"]
     gain = comparison.differences.loc[("model", "by lot")]
     return {
@@ -255,7 +254,7 @@ def _subgroups(table: pd.DataFrame, total: int) -> list[Json]:
     if not len(table):
         return []
     for _, groups in table.groupby("by", sort=False):
-        if 0 < total - groups["patients"].sum() < FEWEST_IN_GROUP:
+        if 0 < total - groups["patients"].sum() < FEWEST_IN_SUBGROUP:
             table = table.drop(index=groups["patients"].idxmin())
     rows = table[list(names)].rename(columns=names).to_dict("records")
     return [{name: _plain(value) for name, value in row.items()} for row in rows]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..checks import check_choice
-from ..data._dataset import refuse_no_features
+from ..data.dataset import require_features
 from ..errors import Message, Setting
 from ..models import Cox, DeepHit, DeepSurv, KaplanMeier, WeibullAFT
 from ..models._weibull import refuse_time_zero
@@ -96,7 +96,7 @@ def check_fit_request(data: Dataset, base: str, preset: str) -> None:
     """Refuse, before anything is computed, what would fail half-way."""
     check_choice("base", base, tuple(BASES))
     check_choice("preset", preset, PRESETS)
-    refuse_no_features(data.name, data.X.shape[1])
+    require_features(data.name, data.X.shape[1])
     if base == "AFT":
         refuse_time_zero(data.y, Message("choose another model: ", Setting("base", "Cox")))
 

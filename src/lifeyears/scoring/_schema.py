@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import pandas as pd
 
-from ..data._preprocessor import MISSING, _word
-from ..data.tables._numbers import MISSING as MISSING_TEXTS
-from ..data.tables._numbers import numbers, readings
+from ..data.preprocessing import MISSING_CATEGORY, spell_category
+from ..data.tables import MISSING_TEXTS, find_decimal_marks, parse_numbers
 from ..errors import DataError, RequestError
 
 if TYPE_CHECKING:
@@ -159,7 +158,7 @@ class CheckedRows:
         start, every = numbers.shape[1], np.arange(len(self))
         for (name, seen), width in zip(preprocessor.categories_.items(), widths, strict=True):
             codes = self.values[name]
-            if seen[-1:] == [MISSING]:
+            if seen[-1:] == [MISSING_CATEGORY]:
                 matrix[every, start + np.where(codes < 0, width - 1, codes)] = 1.0
             else:
                 matrix[every[codes >= 0], start + codes[codes >= 0]] = 1.0
@@ -333,22 +332,22 @@ class _Codes(dict[Cell, int]):
     """Places of categories by value, found when they are first looked up."""
 
     def __init__(self, column: Column) -> None:
-        self.names = [*(column.categories or ()), MISSING]
+        self.names = [*(column.categories or ()), MISSING_CATEGORY]
 
     def __missing__(self, value: Cell) -> int:
         spelled = next((word for word in _spellings(value) if word in self.names), None)
         if spelled is None:
             raise LookupError(value)
-        self[value] = code = -1 if spelled == MISSING else self.names.index(spelled)
+        self[value] = code = -1 if spelled == MISSING_CATEGORY else self.names.index(spelled)
         return code
 
 
 def _spellings(value: Cell) -> list[str]:
     """The ways to write a value as a category: true is True, TRUE or 1, as it was written where the model learnt."""
     if value is None:
-        return [MISSING]
+        return [MISSING_CATEGORY]
     text = str(value).strip()
-    words = [text] if isinstance(value, str) else [_word(value), text]
+    words = [text] if isinstance(value, str) else [spell_category(value), text]
     if not isinstance(value, str) and value in (0, 1):
         text = str(bool(value))
     if text.casefold() in ("true", "false"):
@@ -375,7 +374,7 @@ def _category_codes(column: Column, values: Sequence[Cell], missing: str) -> Any
 
 def _lost_zeros(value: Cell, names: Sequence[str]) -> str:
     """Say which code is meant where only leading zeros are lacking, as spreadsheets leave them out."""
-    word = _word(value)
+    word = spell_category(value)
     meant = next((name for name in names if name.isdecimal() and name.lstrip("0") == word.lstrip("0")), None)
     if meant is None or not word.isdecimal():
         return ""
@@ -390,10 +389,10 @@ def _plain_values(column: Column, cells: pd.Series) -> list[Cell]:
             None if isinstance(value, str) and value.strip() in MISSING_TEXTS else _native(value) for value in values
         ]
     texts = [value for value in values if isinstance(value, str) and value.strip() not in MISSING_TEXTS]
-    possible = readings([text.strip() for text in texts])
+    possible = find_decimal_marks([text.strip() for text in texts])
     if len(possible) > 1:
         unclear = next(
-            (text for text in texts if numbers([text.strip()], ".")[0] != numbers([text.strip()], ",")[0]), None
+            (text for text in texts if parse_numbers([text.strip()], ".")[0] != parse_numbers([text.strip()], ",")[0]), None
         )
         if unclear is not None:
             problem = f"{_shown(unclear)} can be read in two ways: write it without a mark between thousands"
@@ -406,7 +405,7 @@ def _number_or_text(text: str, decimal: str) -> Cell:
     if text in MISSING_TEXTS:
         return None
     decimal = decimal or "."
-    return float(numbers([text], decimal)[0]) if decimal in readings([text]) else text
+    return float(parse_numbers([text], decimal)[0]) if decimal in find_decimal_marks([text]) else text
 
 
 def _native(value: Cell) -> Cell:
@@ -432,8 +431,8 @@ def _rounded(value: float) -> float:
 
 
 def _category(name: str, role: str, values: pd.Series, seen: list[str]) -> Column:
-    words = values.astype(object).map(_word, na_action="ignore").value_counts()
-    counts = {word: int(words.get(word, 0)) for word in seen if word != MISSING}
+    words = values.astype(object).map(spell_category, na_action="ignore").value_counts()
+    counts = {word: int(words.get(word, 0)) for word in seen if word != MISSING_CATEGORY}
     total, hidden = max(sum(counts.values()), 1), _hidden(counts)
     return Column(
         name,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from ..data.registry._match import KIND_CODES
+from ..data.registry import COMPATIBILITY_CODES
 from ._heap import keep_first, sort_kept
 from ._pair_law import CandidateLaw, DonorLaw, LifeTable, expected_lives, pair_luck
 from ._people import CHANGED, HEART, LISTED
@@ -226,7 +226,7 @@ def _within_reach(heart: int, people: People, rules: ListRules, order: Order, st
     for zone in range(len(zones) + 1):
         run.tally[zone] = 0
     for group in range(4):
-        blood = KIND_CODES[people.donor_group[heart], group]
+        blood = COMPATIBILITY_CODES[people.donor_group[heart], group]
         if blood == INCOMPATIBLE:
             continue
         for i in range(state.waiting[group]):

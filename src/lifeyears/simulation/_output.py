@@ -59,7 +59,7 @@ def checked_folder(out: str | Path) -> Path:
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"--out must be a folder; {out} is a file")
-    if (folder / "manifest.json").exists() or (folder / "units").exists():
+    if (folder / "manifest.json").exists() or (folder / "jobs").exists():
         raise ValueError(
             f"{out} holds a run of `lifeyears compare` or `reproduce`, whose summary and report would be lost: choose "
             "another folder with --out"

@@ -15,20 +15,28 @@ import numpy as np
 import pandas as pd
 
 from ..data import Population
-from ..data.registry._effects import CATEGORY, CENTRE, LINEAR, Effects, sums_of_effects
-from ..data.registry._match import MISMATCHES, _heart_mass
-from ..data.registry._outcome import law_of_life, world_named
+from ..data.registry import (
+    CATEGORY_EFFECTS,
+    EFFECT_SCALES,
+    HLA_MISMATCH_CDF,
+    LINEAR_EFFECTS,
+    Effects,
+    combine_effects,
+    find_world,
+    predict_heart_mass,
+    sum_effects,
+)
 from ._world import World
 
 STEP = 0.02  # of the table, in both directions
 LATE_SPAN, EARLY_SPAN = (-2.5, 3.5), (-4.5, 9.0)
 PAIR_FEATURES = ("ischemic_hours", "hla_mismatches", "heart_mass_ratio", "distance_nm")
 # typical value, spread, effect on the late and on the early hazard, in the order of PAIR_FEATURES
-PAIR_LINEAR = np.array([LINEAR[name] for name in PAIR_FEATURES])
+PAIR_LINEAR = np.array([LINEAR_EFFECTS[name] for name in PAIR_FEATURES])
 (LATE_MEAN, LATE_SPREAD), (EARLY_MEAN, EARLY_SPREAD), (NONLINEAR_MEAN, NONLINEAR_SPREAD) = (
-    CENTRE[part] for part in ("late", "early", "nonlinear")
+    EFFECT_SCALES[part] for part in ("late", "early", "nonlinear")
 )
-SEX_LATE, SEX_EARLY = CATEGORY[("sex_match", "female to male")]
+SEX_LATE, SEX_EARLY = CATEGORY_EFFECTS[("sex_match", "female to male")]
 
 
 class CandidateLaw(NamedTuple):
@@ -67,11 +75,11 @@ class LifeTable(NamedTuple):
 @lru_cache(maxsize=4)
 def life_table(law: str, year: float, tau: float) -> LifeTable:
     """The table of E[min(T*, τ)] for the registry's world, at one year and horizon."""
-    rule = world_named(law)
+    rule = find_world(law)
     late, early = np.arange(*LATE_SPAN, STEP), np.arange(*EARLY_SPAN, STEP * 2)
     shift, effect = (grid.ravel() for grid in np.meshgrid(late, early, indexing="ij"))
     decade = np.full(len(shift), (np.floor(year) + 0.5 - 2005) / 10)
-    lives = law_of_life(Effects(shift / rule.linear, effect, np.zeros(len(shift))), decade, rule)
+    lives = combine_effects(Effects(shift / rule.linear, effect, np.zeros(len(shift))), decade, rule)
     return LifeTable(lives.expected(tau).reshape(len(late), len(early)), rule.linear, rule.nonlinear)
 
 
@@ -89,7 +97,7 @@ def split_effects(candidates: pd.DataFrame, donors: pd.DataFrame, world: World) 
 
 def _own_sums(pairs: pd.DataFrame) -> np.ndarray:
     """The sums of effects (late, early, nonlinear) of pairs, less what only a pair has."""
-    whole = sums_of_effects(pairs)
+    whole = sum_effects(pairs)
     numbers = [pairs[name].to_numpy(float) for name in (*PAIR_FEATURES, "age", "donor_age")]
     numbers[2] = np.nan_to_num(numbers[2], nan=1.0)
     flags = [
@@ -108,7 +116,7 @@ def heart_mass(people: pd.DataFrame, prefix: str = "") -> np.ndarray:
     """Predicted heart mass in grams, the registry's formula; NaN where size is not known."""
     woman = (people[f"{prefix}sex"] == "female").to_numpy()
     height, weight, age = (people[f"{prefix}{name}"].to_numpy(float) for name in ("height_cm", "weight_kg", "age"))
-    return _heart_mass(woman, height, weight, age)
+    return predict_heart_mass(woman, height, weight, age)
 
 
 def _candidate_law(people: pd.DataFrame) -> CandidateLaw:
@@ -206,7 +214,7 @@ def expected_lives(
         hours += 0.7 * normal_quantile(pair_luck(candidates.key[c], donors.key[d], 1))
         hours = np.rint(min(max(hours, 0.5), 9.0) * 10) / 10
         luck, mismatches = pair_luck(candidates.key[c], donors.key[d], 2), 0.0
-        for limit in MISMATCHES:
+        for limit in HLA_MISMATCH_CDF:
             mismatches += limit < luck
         ratio = np.rint(donors.mass[d] / candidates.mass[c] * 1000) / 1000
         late, early, nonlinear = _pair_sums(

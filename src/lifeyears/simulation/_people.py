@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..data import Population
-from ..data.registry._geography import centres
-from ..data.registry._match import GROUPS
+from ..data.registry import BLOOD_GROUPS, list_centres
 from ._pair_law import CandidateLaw, DonorLaw, split_effects
 from ._waitlist import DIED, Paths, draw_paths, frailty, life_without
 from ._world import STATUSES, World
@@ -103,7 +102,7 @@ def draw_people(world: World, years: float, seed: np.random.SeedSequence) -> Peo
     entry = np.maximum(listed, -world.burn_in_years)
     paths = draw_paths(first, entry, frail, years, world, courses)
     theirs, ours = split_effects(candidates, donors, world)
-    known = centres()
+    known = list_centres()
     place = (donors[name].to_numpy()[:, None] for name in ("donor_east_nm", "donor_north_nm"))
     return People(
         candidates=candidates,
@@ -113,10 +112,10 @@ def draw_people(world: World, years: float, seed: np.random.SeedSequence) -> Peo
         paths=paths,
         without=life_without(frail, world),
         quality=_quality(donors, world.quality, tastes),
-        group=_codes(candidates["blood_group"], GROUPS),
+        group=_codes(candidates["blood_group"], BLOOD_GROUPS),
         centre=candidates["centre"].cat.codes.to_numpy(dtype=np.int64),
         open_to=world.suitable * (1 - np.nan_to_num(candidates["antibodies_class_1"].to_numpy(float)) / 100),
-        donor_group=_codes(donors["donor_blood_group"], GROUPS),
+        donor_group=_codes(donors["donor_blood_group"], BLOOD_GROUPS),
         distances=np.hypot(known.east - next(place), known.north - next(place)).round(),
         candidate_law=theirs,
         donor_law=ours,

@@ -13,7 +13,7 @@ import pandas as pd
 
 from .._threads import one_thread
 from ..data import Population, TablePreprocessor, simulate_registry
-from ..data.registry._match import GROUPS
+from ..data.registry import BLOOD_GROUPS
 from ._match import FAR
 from ._pair_law import heart_mass
 from ._people import People
@@ -121,7 +121,7 @@ def _typical_pairs(people: People, rows: np.ndarray, kind: int, world: World) ->
     after_death = donors["donor_circulatory_death"].iloc[kind] == "yes"
     hours = round(2.2 + 0.0022 * TYPICAL["distance_nm"] + 1.6 * after_death, 1)
     same = pd.Categorical(["identical"] * len(rows), categories=["identical", "compatible"])
-    group = pd.Categorical(pairs["blood_group"].astype(str), categories=GROUPS)
+    group = pd.Categorical(pairs["blood_group"].astype(str), categories=BLOOD_GROUPS)
     return pairs.assign(**TYPICAL, ischemic_hours=hours, blood_match=same, donor_blood_group=group)
 
 

@@ -155,9 +155,9 @@ LIMITS: dict[str, tuple[float, float, str]] = {
 def _checked(name: str, value: Any) -> Any:
     """The value of a setting in its proper type, or an error that says what it must be."""
     if name == "law":
-        from ..data.registry._outcome import world_named
+        from ..data.registry import find_world
 
-        world_named(value)
+        find_world(value)
         return value
     low, high, kind = LIMITS[name]
     if kind == "two or none" and value is None:
