@@ -112,7 +112,7 @@ def _read_own_table(path: Path, horizon: float | None, table: TableOptions, subg
             warnings.simplefilter("ignore")  # the report, which is printed, says the same
             dataset = read_table(path, horizon=horizon, **options)
     except RequestError as error:
-        raise type(error)(error.render(table_terms), code=error.code, **error.parameters) from None
+        raise type(error)(error.render(table_terms), code=error.code) from None
     if dataset.report is not None:
         report = render_report(dataset.report, table_terms)
         dataset = replace(dataset, report=replace(report, warnings=report.warnings + _unknown_unit(dataset)))

@@ -392,7 +392,8 @@ def _plain_values(column: Column, cells: pd.Series) -> list[Cell]:
     possible = find_decimal_marks([text.strip() for text in texts])
     if len(possible) > 1:
         unclear = next(
-            (text for text in texts if parse_numbers([text.strip()], ".")[0] != parse_numbers([text.strip()], ",")[0]), None
+            (text for text in texts if parse_numbers([text.strip()], ".")[0] != parse_numbers([text.strip()], ",")[0]),
+            None,
         )
         if unclear is not None:
             problem = f"{_shown(unclear)} can be read in two ways: write it without a mark between thousands"

@@ -55,10 +55,17 @@ class ApiError(LifeyearsError):
         if isinstance(error, OURS):
             return cls(500, "internal", INTERNAL)
         problem, hint = render(error.problem, json_terms), render(error.hint, json_terms)
-        row, column = error.parameters.get("row"), error.parameters.get("column")
         if isinstance(error, RowError):
             problem = error.placed("" if error.row is None else f"candidates[{error.row}]")
-        return cls(422 if isinstance(error, RequestError) else 500, error.code, problem, row, column, hint)
+        row, column = error.parameters.get("row"), error.parameters.get("column")
+        return cls(
+            422 if isinstance(error, RequestError) else 500,
+            error.code,
+            problem,
+            row if isinstance(row, int) else None,
+            None if column is None else str(column),
+            hint,
+        )
 
     def content(self) -> Json:
         """As it is sent."""
