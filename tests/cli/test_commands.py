@@ -102,7 +102,7 @@ def test_demo_prints_five_models_and_a_sentence(capsys, tmp_path):
     assert "Most years per allocation" in out
     assert (tmp_path / "run" / "summary.json").exists()
     code, out, _ = out_of(capsys, "status", str(tmp_path / "run"))
-    assert "2 of 2 units done, tables written" in out
+    assert "2 of 2 jobs done, tables written" in out
 
 
 def test_compare_a_file_of_ones_own(capsys, tmp_path):
@@ -246,16 +246,16 @@ def test_a_column_of_centres_found_by_its_name_is_told_and_no_feature(capsys, da
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--split", "temporal"), "name its column with --entry"),
-        (("--split", "temporal", "--entry", "listed"), "name it with --unit"),
-        (("--split", "centre"), "name its column with --centre"),
-        (("--split", "sideways"), "split must be one of random, temporal, centre"),
+        (("--split", "temporal"), "Name its column with --entry."),
+        (("--split", "temporal", "--entry", "listed"), "Name the unit with --unit."),
+        (("--split", "centre"), "Name it with --centre"),
+        (("--split", "sideways"), "split must be one of 'random', 'temporal', 'centre'; got 'sideways'"),
         (("--subgroups", "shoe"), "subgroups are asked for by shoe; the columns are age, sex"),
         (("--entry", "lsited"), "listed"),
         (("--centre", "nope"), "has no column 'nope', which --centre names"),
         (("--event-values", "foo"), "--event-values has 'foo', which is not in the event column"),
         (("--decimal", ";"), "--decimal must be '.' or ','"),
-        (("--split", "centre", "--centre", "hospital", "--folds", "10"), "there are 9: use --folds 9\n"),
+        (("--split", "centre", "--centre", "hospital", "--folds", "10"), "there are 9. Use --folds 9.\n"),
     ],
 )
 def test_a_dry_run_refuses_what_the_run_would(capsys, dated, options, message):
@@ -426,7 +426,7 @@ def test_a_table_without_features_is_refused_before_anything_runs(capsys, dated,
         code, _, err = out_of(capsys, *command, *columns, *dry)
         assert code == 2
         assert "no feature is left in dated" in err
-        assert "naming fewer in --drop" in err
+        assert "name fewer in --drop, or name some in --keep." in err
     assert not (tmp_path / "model").exists()
 
 
