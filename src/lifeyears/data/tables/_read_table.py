@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -37,7 +37,7 @@ def read_table(
     drop: str | Sequence[str] = (),
     categorical: str | Sequence[str] | None = None,
     keep: str | Sequence[str] = (),
-    subgroups: str | Sequence[str] = (),
+    subgroups: str | Sequence[str] | Callable[[list[str]], Sequence[str]] = (),
     unit: str | None = None,
     sheet: str | int | None = None,
     delimiter: str | None = None,
@@ -72,8 +72,9 @@ def read_table(
         and codes with leading zeros (007) are categories anyway.
     keep : list of str
         Columns to keep as features though they look like an identifier or have many categories.
-    subgroups : list of str
-        Columns kept beside the features, for tables by subgroup and for splits by centre. They are not features.
+    subgroups : list of str, or callable
+        Columns kept beside the features, for tables by subgroup and for splits by centre. They are not features. A
+        function gets the names of the table's columns, without those of the outcome, and returns the ones to keep.
     unit : str, optional
         Unit of time. With dates: hours, days, weeks, months or years (the default, 365.25 days). With `time`
         it is a label only; by default it is inferred from the name of the column.
@@ -258,9 +259,14 @@ def _check_request(
 
 
 def _find_columns(
-    source: SourceTable, names: str | Sequence[str] | None, setting: str, columns: OutcomeColumns
+    source: SourceTable,
+    names: str | Sequence[str] | Callable[[list[str]], Sequence[str]] | None,
+    setting: str,
+    columns: OutcomeColumns,
 ) -> list[str]:
     """Find the columns that a setting names: all must be there, and none may be part of the outcome."""
+    if callable(names):
+        names = names([name for name in source.frame.columns if name not in columns.names])
     if names is not None and not isinstance(names, Iterable):
         raise RequestError(Message(Setting(setting), f" names columns: a text or a list of texts; got {names!r}"))
     found = [source.find_column(name, setting) for name in ([names] if isinstance(names, str) else names or ())]

@@ -24,7 +24,7 @@ export const words = (name) => String(name).replaceAll("_", " ");
 /** What the service said was wrong. */
 export class Refused extends Error {
   constructor(status, error) {
-    super(error.message);
+    super(error.hint ? `${error.message}. ${error.hint}` : error.message);
     Object.assign(this, { status, code: error.code, row: error.row, column: error.column });
   }
 }

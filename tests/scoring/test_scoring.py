@@ -1,4 +1,5 @@
 import json
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -6,9 +7,9 @@ import pandas as pd
 import pytest
 
 import lifeyears as ly
-from lifeyears.errors import ModelFileError
-from lifeyears.scoring import Column, MatchModel, RowError, Schema, fit_model
-from lifeyears.scoring._card import _subgroups, calibration_groups, reach
+from lifeyears.errors import ModelFileError, RequestError
+from lifeyears.scoring import Column, MatchModel, RowError, Schema, fit_model, group_by_prediction, summarise_support
+from lifeyears.scoring._card import _subgroups
 
 
 @pytest.fixture(scope="module")
@@ -70,9 +71,9 @@ def test_the_card_says_calibrated_only_of_what_is(model):
 def test_a_horizon_that_nobody_was_followed_to_is_out_of_reach():
     x, years = np.linspace(-1, 1, 80)[:, None], np.linspace(0.1, 6.0, 80)
     y = ly.Outcome(np.minimum(years, 3.0), years < 3.0)  # all others censored at 3
-    assert reach(x, y, 5.0)["share_out_of_reach"] == 1.0
-    assert "longest follow-up is 3" in reach(x, y, 5.0)["reading"]
-    assert reach(x, y, 3.0)["share_out_of_reach"] == 0.0
+    assert summarise_support(x, y, 5.0)["share_out_of_reach"] == 1.0
+    assert "longest follow-up is 3" in summarise_support(x, y, 5.0)["reading"]
+    assert summarise_support(x, y, 3.0)["share_out_of_reach"] == 0.0
 
 
 def test_small_cells_are_not_told():
@@ -165,6 +166,10 @@ def test_text_of_files_becomes_numbers_and_a_bad_cell_is_named():
         schema.frame(pd.DataFrame({"age": ["61.5", "old"], "sex": ["F", "F"]}))
     with pytest.raises(RowError, match="column sex: the column is missing"):
         schema.frame(pd.DataFrame({"age": [1.0]}))
+    with pytest.raises(RowError, match=r"'X' was not seen in training .*; a blank cell where it is not known"):
+        schema.frame(pd.DataFrame({"age": [20.0], "sex": ["X"]}))
+    with pytest.raises(RowError, match=r"'X' was not seen in training .*; null where it is not known"):
+        schema.table([{"age": 20.0, "sex": "X"}])
 
 
 def test_booleans_and_ones_are_one_category():
@@ -179,7 +184,7 @@ def test_booleans_and_ones_are_one_category():
 def test_calibration_groups_are_means_of_like_predictions():
     scores = np.repeat([1.0, 2.0], 100)
     outcomes = np.concatenate([np.tile([0.0, 2.0], 50), np.tile([1.0, 5.0], 50)])
-    first, second = calibration_groups(scores, outcomes)
+    first, second = group_by_prediction(scores, outcomes)
     assert (first["predicted"], first["observed"], first["patients"]) == (1.0, 1.0, 100)
     assert (second["predicted"], second["observed"]) == (2.0, 3.0)
     half = 1.96 * np.std(np.tile([1.0, 5.0], 50), ddof=1) / 10
@@ -195,10 +200,20 @@ def test_intervals_take_in_the_prediction_and_stay_within_the_horizon(model, dat
 
 
 def test_wrong_requests_say_what_there_is(data):
-    with pytest.raises(ValueError, match="KM, Cox"):
+    with pytest.raises(RequestError, match=r"base must be one of 'KM', 'Cox', .*; got 'Cocks'"):
         fit_model(data, base="Cocks")
-    with pytest.raises(ValueError, match="default, paper, none"):
+    with pytest.raises(RequestError, match="preset must be one of 'default', 'paper', 'none'; got 'best'"):
         fit_model(data, preset="best")
+    with pytest.raises(RequestError, match="there is no column 'heart' to be the donor's"):
+        Schema.of(data.X, ly.data.TablePreprocessor().fit(data.X), donor=["heart"])
+
+
+def test_a_row_error_survives_a_process_and_knows_its_place():
+    error = RowError("'old' is not a number", code="not_a_number", row=1, column="age")
+    again = pickle.loads(pickle.dumps(error))
+    assert str(again) == str(error) == "row 2, column age: 'old' is not a number"
+    assert (again.code, again.row, again.column, again.problem) == ("not_a_number", 1, "age", "'old' is not a number")
+    assert again.placed("line 3") == "line 3, column age: 'old' is not a number"
 
 
 def test_only_transplants_are_called_transplants(model):
