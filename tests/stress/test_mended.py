@@ -11,7 +11,7 @@ import lifeyears as ly
 from lifeyears.cli import run
 from lifeyears.experiments import _runner
 from lifeyears.ranking.trees._text import check_booster_text
-from lifeyears.simulation._config_file import read_config
+from lifeyears.simulation import read_config
 
 
 @pytest.fixture(scope="module")

@@ -68,13 +68,13 @@ def plan_only(protocol: str, data: Dataset, jobs: int, **options: Any) -> None:
     from ..experiments import Plan
     from ..experiments._job import check_feasible
     from ..experiments._plan import START
-    from ..simulation._result import counted
+    from ..text import count_noun
 
     plan = Plan(protocol=protocol, **options)  # type: ignore[arg-type]
     check_feasible(data, plan)
     rows = len(data) if protocol == "full" else data.y.n_events
     seconds = START + plan.seconds(rows, data.X.shape[1]) / min(jobs, len(plan.units))
     print(f"{protocol}: {data!r}")
-    folds = f"{counted(plan.iterations, 'iteration')} of {plan.folds} folds"
-    print(f"{len(plan.units)} units ({folds}), {counted(len(plan.arms), 'arm')}, {counted(jobs, 'job')}")
+    folds = f"{count_noun(plan.iterations, 'iteration')} of {plan.folds} folds"
+    print(f"{len(plan.units)} units ({folds}), {count_noun(len(plan.arms), 'arm')}, {count_noun(jobs, 'job')}")
     print(f"about {max(seconds / 60, 0.1):.1f} minutes; nothing was run")

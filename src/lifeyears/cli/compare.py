@@ -162,11 +162,11 @@ def _check_key(path: Path, key: str, name: str, known: Iterable[str]) -> None:
 
 def _checked(path: Path, name: str, value: Any) -> Any:
     """An option of a file, as the command line would have taken it: a number, or text, a list's names by commas."""
-    from ..simulation._world import checked_number
+    from ..checks import check_number, check_whole
 
     if name in LEAST:
         try:
-            return checked_number(name, value, LEAST[name], MOST, whole=name != "horizon")
+            return (check_number if name == "horizon" else check_whole)(name, value, LEAST[name], MOST)
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
     parts = value if name in LISTS and isinstance(value, list) else [value]

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from ..progress import Progress
     from ..simulation import Config
-    from ..simulation._simulate import Progress
 
 # Measured on one free core, in seconds: a policy-year at US size, a candidate by one model, fitting a model.
 POLICY_YEAR, SCORING, FITTING = 0.12, 6e-5, 6.0
@@ -40,8 +40,8 @@ def command(
     Examples: lifeyears simulate --years 2 --replicates 4; lifeyears simulate my.yaml --out run;
     lifeyears simulate --check
     """
-    from ..simulation._output import checked_folder
-    from ..simulation._simulate import as_config
+    from .._files import check_out_folder
+    from ..simulation import as_config
 
     chosen = as_config(config)
     if check and config is None and replicates is None:
@@ -50,7 +50,7 @@ def command(
         policies=["us_status"] if check else None, years=years, replicates=replicates, random_state=seed
     )
     if out is not None:
-        checked_folder(out)
+        check_out_folder(out)
     if dry_run:
         print(_plan(chosen, jobs, out))
         return 0
@@ -59,12 +59,12 @@ def command(
 
 def _compare(config: Config, jobs: int | None, dask: str | None, out: Path | None) -> int:
     from ..simulation import simulate
-    from ..simulation._result import counted
+    from ..text import count_noun
     from ._tables import show
 
     with _progress() as progress:
         result = simulate(config=config, n_jobs=jobs, dask=dask, progress=progress)
-    title = f"{counted(config.years, 'year')}, {counted(config.replicates, 'replicate')}"
+    title = f"{count_noun(config.years, 'year')}, {count_noun(config.replicates, 'replicate')}"
     title += " (low and high: all tables, with --out)" if config.replicates > 1 else ""
     show(result.wide().reset_index(), title=title, digits=2)
     differences = result.differences.reset_index()
@@ -107,20 +107,20 @@ def _plan(config: Config, jobs: int | None, out: Path | None) -> str:
     """What would be done, in words."""
     from joblib import cpu_count
 
-    from ..simulation._result import counted
+    from ..text import count_noun
 
     world, workers = config.world, jobs or cpu_count()
     names = [policy.name for policy in config.policies]
-    models = {str(policy.model) for policy in config.policies if policy.order == "model" and not policy.knows}
+    models = {str(policy.model) for policy in config.policies if policy.order == "model" and not policy.is_oracle}
     size = max(world.donors_per_year / 4300, 0.02)
     span = config.years + world.burn_in_years
     one = size * POLICY_YEAR * (len(names) * config.years + world.burn_in_years) + 2
     one += len(models) * world.listed_per_year * span * SCORING
     seconds = FITTING * len(models) + one * config.replicates / min(workers, config.replicates)
     return (
-        f"would simulate {counted(len(names), 'policy', 'policies')} ({', '.join(names)}) for "
-        f"{counted(config.years, 'year')} after a burn-in of {world.burn_in_years:g}, "
-        f"{counted(config.replicates, 'time')}, {world.listed_per_year:,.0f} candidates and "
+        f"would simulate {count_noun(len(names), 'policy', 'policies')} ({', '.join(names)}) for "
+        f"{count_noun(config.years, 'year')} after a burn-in of {world.burn_in_years:g}, "
+        f"{count_noun(config.replicates, 'time')}, {world.listed_per_year:,.0f} candidates and "
         f"{world.donors_per_year:,.0f} hearts a year, seed {config.random_state}, {workers} at once\n"
         f"models fitted at the start: {', '.join(sorted(models)) or 'none'}\n"
         f"about {max(seconds / 60, 0.1):.1f} minutes; "

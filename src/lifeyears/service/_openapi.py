@@ -7,7 +7,7 @@ from typing import Any
 from .._version import __version__
 from ..scoring import RESEARCH_ONLY, MatchModel
 from ..scoring._card import MOST_BOUNDED
-from ..simulation._policies import NAMED
+from ..simulation import NAMED_POLICIES as NAMED
 from ._answers import FEWEST_EVENTS, FEWEST_TO_EVALUATE
 from ._limits import Limits
 from ._simulations import NUMBERS

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..simulation._config import config_from
-from ..simulation._policies import NAMED
+from ..simulation import NAMED_POLICIES, as_config
 from ._errors import ApiError
 from ._limits import Limits
 
@@ -155,11 +154,11 @@ def checked_settings(content: Any, most_work: float) -> dict[str, Any]:
     policies = content.get("policies")
     policies = list(DEFAULT_POLICIES) if policies is None else policies
     if not isinstance(policies, list) or not policies or not all(isinstance(name, str) for name in policies):
-        raise ApiError(422, "bad_policies", f"policies must be a list of names out of {', '.join(NAMED)}")
-    wrong = [name for name in policies if name not in NAMED]
+        raise ApiError(422, "bad_policies", f"policies must be a list of names out of {', '.join(NAMED_POLICIES)}")
+    wrong = [name for name in policies if name not in NAMED_POLICIES]
     if wrong or len(set(policies)) < len(policies):
         what = f"there is no policy {wrong[0][:40]!r}" if wrong else "a policy is there twice"
-        raise ApiError(422, "bad_policies", f"{what}; there are {', '.join(NAMED)}")
+        raise ApiError(422, "bad_policies", f"{what}; there are {', '.join(NAMED_POLICIES)}")
     found: dict[str, Any] = {"policies": policies}
     for name, (default, low, high, whole) in NUMBERS.items():
         value = content.get(name, default)
@@ -185,7 +184,7 @@ def as_simulated(settings: Mapping[str, Any]) -> Any:
     from ..simulation import World
 
     world = World()
-    return config_from(
+    return as_config(
         {
             "policies": list(settings["policies"]),
             "years": settings["years"],
