@@ -261,6 +261,6 @@ def test_rank_explains_its_columns_in_eighty_of_them_and_spares_a_run(places, tm
     assert "probability: of being drawn by Algorithm 1, which draws among the first 3" in out
     table = [line for line in out.split("Why the first")[0].splitlines() if line.strip()]
     assert max(len(line.rstrip()) for line in table) <= 80
-    (tmp_path / "theirs" / "units").mkdir(parents=True)
+    (tmp_path / "theirs" / "jobs").mkdir(parents=True)
     assert "holds a run" in failing(capsys, *wanted, tmp_path / "theirs")
     assert not (tmp_path / "theirs" / "ranked.csv").exists()

@@ -97,7 +97,7 @@ def test_options_of_a_wrong_type_are_refused_in_words(options):
         ("a.yaml", b"years: \xff", "not UTF-8"),
         ("a.yaml", b"years: \x00", "not YAML"),
         ("a.yaml", b"years: 2020-13-45", "cannot be read"),
-        ("a.yaml", b"world: {law: [1]}", "no world"),
+        ("a.yaml", b"world: {law: [1]}", "law must be one of"),
         ("a.json", b"[" * 100_000, "deep"),
         ("a.json", b'{"years": ' + b"1" * 5000 + b"}", "cannot be read"),
     ],

@@ -101,7 +101,7 @@ def _read_yaml(name: str, text: str) -> tuple[object, dict[Key, int]]:
 def _construct(loader: yaml.SafeLoader, node: yaml.Node, name: str) -> object:
     try:
         return loader.construct_document(node)
-    except (ValueError, OverflowError) as error:  # a date that is none, a number of thousands of digits
+    except (ValueError, OverflowError) as error:  # an impossible date, a number of thousands of digits
         line = node.start_mark.line + 1
         raise RequestError(f"{name}, from line {line} on: a value cannot be read: {error}") from None
 

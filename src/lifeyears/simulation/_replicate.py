@@ -18,7 +18,7 @@ def run_replicate(
     seed: np.random.SeedSequence,
     common: bool = True,
 ) -> dict[str, Measurements]:
-    """Run every policy on arrivals drawn once, or, without common random numbers, on arrivals of its own."""
+    """Run every policy on arrivals drawn once, or, without common random numbers, each on separate arrivals."""
     if common:
         return _run_policies(world, policies, years, seed)
     measured: dict[str, Measurements] = {}

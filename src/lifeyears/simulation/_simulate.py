@@ -50,7 +50,7 @@ def simulate(
     random_state : int, optional
         Same seed, same result; 0 likewise.
     n_jobs : int, optional
-        Replicates at once, each in a process of its own; None means all cores. It does not change the result.
+        Replicates at once, each in a separate process; None means all cores. It does not change the result.
     config : Config, World, dict or path, optional
         Rates and rules; what is given above goes before it.
     progress : callable

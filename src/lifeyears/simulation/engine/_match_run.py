@@ -137,7 +137,7 @@ def _gather_eligible(
 
     If those in the nearest zones are more than can be asked, the further ones are left out.
     """
-    n, asked, zones = 0, 0, rules.zones
+    n, nearer, zones = 0, 0, rules.zones
     key, size, distances = items.key[item], items.size[item], items.distances[item]
     for zone in range(len(zones) + 1):
         room.tally[zone] = 0
@@ -169,8 +169,8 @@ def _gather_eligible(
     if order.kind == BY_CLASS or len(zones) == 0:
         return n
     last = 0
-    while last < len(zones) and asked + room.tally[last] < len(room.chosen):
-        asked += room.tally[last]
+    while last < len(zones) and nearer + room.tally[last] < len(room.chosen):
+        nearer += room.tally[last]
         last += 1
     kept = 0
     for i in range(n):

@@ -1,4 +1,4 @@
-"""What a pair of a candidate and an item has: random numbers of its own, and a score by the world's law."""
+"""What a pair of a candidate and an item has: its own random numbers, and a score by the world's law."""
 
 from __future__ import annotations
 

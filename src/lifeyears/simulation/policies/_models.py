@@ -53,7 +53,7 @@ def fit_models(
 
 
 def attach_models(policies: Sequence[OfferRule], models: Mapping[str, object]) -> tuple[OfferRule, ...]:
-    """Return the policies with the fitted models in place of their names."""
+    """Return the policies with the fitted models instead of their names."""
     return tuple(
         replace(policy, model=models[policy.model])
         if isinstance(policy.model, str) and not policy.is_oracle

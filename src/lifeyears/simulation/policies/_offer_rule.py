@@ -15,7 +15,7 @@ TRUTH = "truth"  # the model that knows: expected life by the registry's own law
 
 @dataclass(frozen=True, eq=False)
 class OfferRule:
-    """An order of the compatible candidates within reach.
+    """A policy: the order in which compatible candidates are offered a heart.
 
     Parameters
     ----------

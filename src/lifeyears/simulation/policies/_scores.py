@@ -32,7 +32,7 @@ class Predictor(Protocol):
 
 
 class TypedScorer(Protocol):
-    """A fitted model with donor types of its own, as `lifeyears.allocation.DonorTypeRanker`."""
+    """A fitted model with its own donor types, as `lifeyears.allocation.DonorTypeRanker`."""
 
     def scores(self, candidates: pd.DataFrame, /) -> ArrayLike: ...
 
@@ -59,7 +59,7 @@ def score_for_policies(
 def score_candidates(models: Sequence[object], arrivals: Arrivals, rows: IntArray, world: World) -> list[Scores]:
     """Ask each model about the candidates in `rows`, once for every type of donor.
 
-    A model with types of its own (``scores(candidates)`` and ``lookup(donors)``, as
+    A model with its own types (``scores(candidates)`` and ``lookup(donors)``, as
     `lifeyears.allocation.DonorTypeRanker`) is asked for these; any other, for a typical donor of four types.
     """
     n = len(arrivals.candidates)

@@ -42,8 +42,8 @@ LISTED_IN: tuple[Six, ...] = (
 class World:
     """Rates and rules of a waiting list; the defaults are those of the US heart list of 2022.
 
-    All rates are a year's. What is calibrated, and to what, is told in docs/simulation.md; `steady_state` puts the
-    defaults beside the published figures.
+    All rates are per year. docs/simulation.md describes what is calibrated, and to what; `steady_state` compares the
+    defaults with the published figures.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class World:
         In which status (column) a candidate with the findings of a status (row) is listed.
     frailty : float
         Spread, on the log scale, of the death rate within a status: it goes with creatinine, bilirubin, albumin,
-        sodium and age (as if these were independent: 0.5 comes out as 0.59).
+        sodium and age (as if these were independent: 0.5 results in 0.59).
     suitable : float
         Chance that a heart that fits by blood group, distance and size is offered at all: centres screen hearts in
         advance, and antibodies rule some out (the chance falls by the share of donors they react with).
