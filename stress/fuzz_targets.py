@@ -389,7 +389,7 @@ class ConfigTarget(Target):
         return (".yaml", mutate_bytes(rng, self.yaml)) if kind == 2 else (".toml", mutate_bytes(rng, self.toml))
 
     def give(self, made: object) -> object:
-        from lifeyears.simulation._config_file import read_config
+        from lifeyears.simulation import read_config
 
         suffix, content = made
         path = self.folder / f"config{suffix}"

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from .errors import FileReadError, MissingFileError
+from .errors import FileReadError, Message, MissingFileError, RequestError, Setting
 
 # Errors of the system that another path, or another permission, would avoid. A full or broken disk is not among them.
 REQUEST_ERRORS = frozenset(
@@ -87,3 +87,34 @@ def remove_half_written(folder: Path) -> None:
     for left in folder.rglob(".*"):
         if left.is_file() and re.fullmatch(r"\..+\.\d+", left.name):
             left.unlink()
+
+
+def check_out_folder(out: str | Path) -> Path:
+    """Check, before any work begins, that results can be written to a folder and would replace no run of experiments.
+
+    Raises
+    ------
+    FileReadError
+        If `out` is a file, or cannot be written to.
+    RequestError
+        If `out` holds a run of experiments, whose summary and report would be lost.
+
+    Examples
+    --------
+    >>> check_out_folder(__file__)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    lifeyears.errors.FileReadError: out must be a folder; ..._files.py is a file. Name another folder with out=.
+    """
+    folder, hint = Path(out), Message("Name another folder with ", Setting("out"), ".")
+    if folder.exists() and not folder.is_dir():
+        raise FileReadError(f"out must be a folder; {out} is a file", hint=hint, path=str(out))
+    if (folder / "manifest.json").exists() or (folder / "jobs").exists():
+        raise RequestError(
+            f"{out} holds a run of `lifeyears compare` or `reproduce`, whose summary and report would be lost",
+            hint=hint,
+            path=str(out),
+        )
+    nearest = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+    if not os.access(nearest, os.W_OK):
+        raise FileReadError(f"{nearest} cannot be written to: permission denied", hint=hint, path=str(nearest))
+    return folder

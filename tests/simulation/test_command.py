@@ -68,20 +68,20 @@ def test_the_report_is_one_page_that_needs_nothing_else(capsys, tmp_path, small)
 
 @pytest.mark.parametrize("replicates", [1, 2])
 def test_a_list_without_hearts_has_a_report_too(replicates):
-    from lifeyears.report import render_simulation
+    from lifeyears.report._simulation import simulation_html
     from lifeyears.simulation import simulate
 
     config = {"world": {"scale": 0.02, "burn_in_years": 0.5, "donors_per_year": 0}}
-    assert "nothing to compare" in render_simulation(simulate(["us_status", "uniform"], 0.5, replicates, config=config))
+    assert "nothing to compare" in simulation_html(simulate(["us_status", "uniform"], 0.5, replicates, config=config))
 
 
 def test_names_of_policies_cannot_break_the_report(tmp_path):
-    from lifeyears.report import render_simulation
-    from lifeyears.simulation import Policy, simulate
+    from lifeyears.report._simulation import simulation_html
+    from lifeyears.simulation import OfferRule, simulate
 
-    odd = Policy("<script>alert(1)</script>&\"'", "waiting")
+    odd = OfferRule("<script>alert(1)</script>&\"'", "waiting")
     config = {"world": {"scale": 0.02, "burn_in_years": 0.5}}
-    page = render_simulation(simulate([odd, "uniform"], 0.5, 2, n_jobs=1, config=config))
+    page = simulation_html(simulate([odd, "uniform"], 0.5, 2, n_jobs=1, config=config))
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert(1)" in page
 

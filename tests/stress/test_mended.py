@@ -10,9 +10,9 @@ import pytest
 import lifeyears as ly
 from lifeyears.cli import run
 from lifeyears.experiments import _runner
-from lifeyears.ranking.trees import check_booster_text
 from lifeyears.experiments._store import open_run
-from lifeyears.simulation._config_file import read_config
+from lifeyears.ranking.trees import check_booster_text
+from lifeyears.simulation import read_config
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +98,7 @@ def test_options_of_a_wrong_type_are_refused_in_words(options):
         ("a.yaml", b"years: \xff", "not UTF-8"),
         ("a.yaml", b"years: \x00", "not YAML"),
         ("a.yaml", b"years: 2020-13-45", "cannot be read"),
-        ("a.yaml", b"world: {law: [1]}", "no world"),
+        ("a.yaml", b"world: {law: [1]}", "law must be one of"),
         ("a.json", b"[" * 100_000, "deep"),
         ("a.json", b'{"years": ' + b"1" * 5000 + b"}", "cannot be read"),
     ],

@@ -31,13 +31,12 @@ def command(
 
     Example: lifeyears rank model waitlist.csv --donor donor.json --k 5 --out match
     """
-    from .._files import write_whole
+    from .._files import check_out_folder, write_whole
     from ..data.tables import read_candidates
     from ..scoring import MatchModel, RowError
-    from ..simulation._output import checked_folder
     from ._tables import show
 
-    folder = checked_folder(out)
+    folder = check_out_folder(out)
     loaded = MatchModel.load(model)
     source = read_candidates(candidates, [column.name for column in loaded.schema.columns if column.kind == "category"])
     log.info("read %d candidates from %s", len(source.frame), source.label)

@@ -36,8 +36,8 @@ def command(
     Examples: lifeyears simulate --years 2 --replicates 4; lifeyears simulate my.yaml --out run;
     lifeyears simulate --check
     """
-    from ..simulation._output import checked_folder
-    from ..simulation._simulate import as_config
+    from .._files import check_out_folder
+    from ..simulation import as_config
 
     chosen = as_config(config)
     if check and config is None and replicates is None:
@@ -46,7 +46,7 @@ def command(
         policies=["us_status"] if check else None, years=years, replicates=replicates, random_state=seed
     )
     if out is not None:
-        checked_folder(out)
+        check_out_folder(out)
     if dry_run:
         print(_plan(chosen, jobs, out))
         return 0
@@ -109,7 +109,7 @@ def _plan(config: Config, jobs: int | None, out: Path | None) -> str:
 
     world, workers = config.world, jobs or cpu_count()
     names = [policy.name for policy in config.policies]
-    models = {str(policy.model) for policy in config.policies if policy.order == "model" and not policy.knows}
+    models = {str(policy.model) for policy in config.policies if policy.order == "model" and not policy.is_oracle}
     size = max(world.donors_per_year / 4300, 0.02)
     span = config.years + world.burn_in_years
     one = size * POLICY_YEAR * (len(names) * config.years + world.burn_in_years) + 2

@@ -100,11 +100,11 @@ POLICIES = {
 
 def _policies(result: Simulation) -> str:
     """What the policies are, where they are first named."""
-    from ..simulation._policies import NAMED, as_policy
+    from ..simulation import NAMED_POLICIES, as_policy
 
     chosen = [as_policy(policy) for policy in result.config.policies]
-    described = [f"{one.name}: {POLICIES[one.name]}." for one in chosen if NAMED.get(one.name) is one]
-    others = [one.name for one in chosen if NAMED.get(one.name) is not one]
+    described = [f"{one.name}: {POLICIES[one.name]}." for one in chosen if NAMED_POLICIES.get(one.name) is one]
+    others = [one.name for one in chosen if NAMED_POLICIES.get(one.name) is not one]
     return bullets(described + ([f"{', '.join(others)}: see the settings."] if others else []))
 
 

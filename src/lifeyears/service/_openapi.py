@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from .._version import __version__
 from ..scoring import MOST_BOUNDED, RESEARCH_ONLY, MatchModel
-from ..simulation._policies import NAMED
+from ..simulation import NAMED_POLICIES
 from ._answers import FEWEST_EVENTS, FEWEST_TO_EVALUATE
 from ._limits import Limits
 from ._simulations import NUMBERS
@@ -61,7 +61,12 @@ def describe_service(model: MatchModel, names: list[str], limits: Limits) -> Jso
         ),
         "SimulationRequest": _object(
             {
-                "policies": {"type": "array", "items": {"enum": list(NAMED)}, "minItems": 1, "uniqueItems": True},
+                "policies": {
+                    "type": "array",
+                    "items": {"enum": list(NAMED_POLICIES)},
+                    "minItems": 1,
+                    "uniqueItems": True,
+                },
                 **{
                     name: {
                         "type": "integer" if whole else "number",

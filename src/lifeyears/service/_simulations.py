@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..checks import check_number, check_whole
 from ..errors import RequestError
-from ..simulation._config import config_from
-from ..simulation._policies import NAMED
+from ..simulation import NAMED_POLICIES, as_config
 from ._errors import ApiError
 from ._limits import Limits
 
@@ -165,11 +164,11 @@ def check_settings(content: object, most_work: float) -> Json:
     policies = content.get("policies")
     policies = list(DEFAULT_POLICIES) if policies is None else policies
     if not isinstance(policies, list) or not policies or not all(isinstance(name, str) for name in policies):
-        raise ApiError(422, "bad_policies", f"policies must be a list of names out of {', '.join(NAMED)}")
-    wrong = [name for name in policies if name not in NAMED]
+        raise ApiError(422, "bad_policies", f"policies must be a list of names out of {', '.join(NAMED_POLICIES)}")
+    wrong = [name for name in policies if name not in NAMED_POLICIES]
     if wrong or len(set(policies)) < len(policies):
         problem = f"there is no policy {wrong[0][:40]!r}" if wrong else "a policy is there twice"
-        raise ApiError(422, "bad_policies", f"{problem}; there are {', '.join(NAMED)}")
+        raise ApiError(422, "bad_policies", f"{problem}; there are {', '.join(NAMED_POLICIES)}")
     settings: Json = {"policies": policies}
     for name, (default, low, high, whole) in NUMBERS.items():
         value = content.get(name, default)
@@ -197,7 +196,7 @@ def make_config(settings: Json) -> Config:
     from ..simulation import World
 
     world = World()
-    return config_from(
+    return as_config(
         {
             "policies": list(settings["policies"]),
             "years": settings["years"],

@@ -51,7 +51,8 @@ def score_arms(
         for model, _, preset in arms
     ]
     for (model, framework, _), ranker in zip(arms, fit_together(rankers, X, y), strict=True):
-        scores.setdefault((model, "standard"), ranker.base_.predict(new))
+        if ranker.base_ is not None:  # it is None only where relevance was given in place of outcomes
+            scores.setdefault((model, "standard"), ranker.base_.predict(new))
         scores[model, framework] = ranker.predict(new)
         report = ranker.report_
         notes = [*report.notes, *(["the base model is used as it is"] if report.kept_base else [])]

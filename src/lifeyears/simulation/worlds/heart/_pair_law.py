@@ -1,8 +1,8 @@
 """True expected life of a candidate with a donor, fast enough for every pair of every match run.
 
-`lifeyears.data.Population` says what the law of a pair is; it takes milliseconds a match run. Here the sums of effects
+`lifeyears.data.Population` defines the law of a pair; it takes milliseconds per match run. Here the sums of effects
 are split into the candidate's part, the donor's part and what only the two together have; the last is computed anew
-for each pair, and the expectation is read from a table. A test holds the two side by side.
+for each pair, and the expectation is read from a table. A test compares the two.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from typing import NamedTuple
 import numba
 import numpy as np
 import pandas as pd
+from numba.extending import overload
 
-from ..data import Population
-from ..data.registry import (
+from ...._typing import AnyArray, BoolArray, FloatArray, IntArray
+from ....data import Population
+from ....data.registry import (
     CATEGORY_EFFECTS,
     EFFECT_SCALES,
     HLA_MISMATCH_CDF,
@@ -26,6 +28,7 @@ from ..data.registry import (
     predict_heart_mass,
     sum_effects,
 )
+from ...engine import pair_uniform, score_pairs
 from ._world import World
 
 STEP = 0.02  # of the table, in both directions
@@ -40,51 +43,59 @@ SEX_LATE, SEX_EARLY = CATEGORY_EFFECTS[("sex_match", "female to male")]
 
 
 class CandidateLaw(NamedTuple):
-    """A candidate's part of the effects, and what meets a donor's findings."""
+    """A candidate's part of the effects, and what interacts with a donor's findings."""
 
-    key: np.ndarray
-    sums: np.ndarray  # (n, 3): late, early, nonlinear
-    age: np.ndarray
-    mass: np.ndarray
-    man: np.ndarray
-    sensitised: np.ndarray  # antibodies of class 1 above 20
-    stiff: np.ndarray  # mean pulmonary pressure above 35
-    unexposed: np.ndarray  # never had CMV
+    key: AnyArray
+    sums: FloatArray  # (n, 3): late, early, nonlinear
+    age: FloatArray
+    mass: FloatArray
+    man: BoolArray
+    sensitised: BoolArray  # antibodies of class 1 above 20
+    stiff: BoolArray  # mean pulmonary pressure above 35
+    unexposed: BoolArray  # never had CMV
 
 
 class DonorLaw(NamedTuple):
-    """A donor's part of the effects, and what meets a candidate's findings."""
+    """A donor's part of the effects, and what interacts with a candidate's findings."""
 
-    key: np.ndarray
-    sums: np.ndarray
-    age: np.ndarray
-    mass: np.ndarray
-    woman: np.ndarray
-    circulatory: np.ndarray
-    exposed: np.ndarray
+    key: AnyArray
+    sums: FloatArray
+    age: FloatArray
+    mass: FloatArray
+    woman: BoolArray
+    circulatory: BoolArray
+    exposed: BoolArray
 
 
-class LifeTable(NamedTuple):
-    """Expected life by the log late hazard (rows) and the early effects (columns), and how to enter it."""
+class ExpectedLifeTable(NamedTuple):
+    """Expected life by the log late hazard (rows) and the early effects (columns), and the weights to enter it with."""
 
-    years: np.ndarray
+    years: FloatArray
     late_weight: float
     nonlinear_weight: float
 
 
+class HeartLaw(NamedTuple):
+    """The law of life after a transplant, for all pairs of a replicate."""
+
+    candidates: CandidateLaw
+    donors: DonorLaw
+    table: ExpectedLifeTable
+
+
 @lru_cache(maxsize=4)
-def life_table(law: str, year: float, tau: float) -> LifeTable:
-    """The table of E[min(T*, τ)] for the registry's world, at one year and horizon."""
+def tabulate_expected_life(law: str, year: float, tau: float) -> ExpectedLifeTable:
+    """Tabulate E[min(T*, τ)] for the registry's world, at one year and horizon."""
     rule = find_world(law)
     late, early = np.arange(*LATE_SPAN, STEP), np.arange(*EARLY_SPAN, STEP * 2)
     shift, effect = (grid.ravel() for grid in np.meshgrid(late, early, indexing="ij"))
     decade = np.full(len(shift), (np.floor(year) + 0.5 - 2005) / 10)
     lives = combine_effects(Effects(shift / rule.linear, effect, np.zeros(len(shift))), decade, rule)
-    return LifeTable(lives.expected(tau).reshape(len(late), len(early)), rule.linear, rule.nonlinear)
+    return ExpectedLifeTable(lives.expected(tau).reshape(len(late), len(early)), rule.linear, rule.nonlinear)
 
 
 def split_effects(candidates: pd.DataFrame, donors: pd.DataFrame, world: World) -> tuple[CandidateLaw, DonorLaw]:
-    """The candidates' and the donors' parts: each beside one partner, less what only the pair has."""
+    """Compute the candidates' and the donors' parts: each with one partner, less what only the pair has."""
     theirs, ours = _candidate_law(candidates), _donor_law(donors)
     if not len(candidates) or not len(donors):
         return theirs, ours
@@ -95,8 +106,8 @@ def split_effects(candidates: pd.DataFrame, donors: pd.DataFrame, world: World) 
     return theirs, ours
 
 
-def _own_sums(pairs: pd.DataFrame) -> np.ndarray:
-    """The sums of effects (late, early, nonlinear) of pairs, less what only a pair has."""
+def _own_sums(pairs: pd.DataFrame) -> FloatArray:
+    """Return the sums of effects (late, early, nonlinear) of pairs, less what only a pair has."""
     whole = sum_effects(pairs)
     numbers = [pairs[name].to_numpy(float) for name in (*PAIR_FEATURES, "age", "donor_age")]
     numbers[2] = np.nan_to_num(numbers[2], nan=1.0)
@@ -107,13 +118,12 @@ def _own_sums(pairs: pd.DataFrame) -> np.ndarray:
         pairs["pulmonary_mean"] > 35,
     ]
     columns = zip(*(each.tolist() for each in numbers), *(each.tolist() for each in flags), strict=True)
-    return np.column_stack([whole[name] for name in ("late", "early", "nonlinear")]) - np.array(
-        [_pair_sums(*row) for row in columns]
-    )
+    own = [_pair_sums(*row) for row in columns]
+    return np.asarray(np.column_stack([whole[name] for name in ("late", "early", "nonlinear")]) - np.array(own))
 
 
-def heart_mass(people: pd.DataFrame, prefix: str = "") -> np.ndarray:
-    """Predicted heart mass in grams, the registry's formula; NaN where size is not known."""
+def compute_heart_mass(people: pd.DataFrame, prefix: str = "") -> FloatArray:
+    """Predict heart mass in grams by the registry's formula; NaN where size is not known."""
     woman = (people[f"{prefix}sex"] == "female").to_numpy()
     height, weight, age = (people[f"{prefix}{name}"].to_numpy(float) for name in ("height_cm", "weight_kg", "age"))
     return predict_heart_mass(woman, height, weight, age)
@@ -124,7 +134,7 @@ def _candidate_law(people: pd.DataFrame) -> CandidateLaw:
         people["candidate_key"].to_numpy().astype(np.uint64),
         np.zeros((len(people), 3)),
         people["age"].to_numpy(float),
-        heart_mass(people),
+        compute_heart_mass(people),
         (people["sex"] == "male").to_numpy(),
         people["antibodies_class_1"].to_numpy(float) > 20,
         people["pulmonary_mean"].to_numpy(float) > 35,
@@ -137,7 +147,7 @@ def _donor_law(people: pd.DataFrame) -> DonorLaw:
         people["donor_key"].to_numpy().astype(np.uint64),
         np.zeros((len(people), 3)),
         people["donor_age"].to_numpy(float),
-        heart_mass(people, "donor_"),
+        compute_heart_mass(people, "donor_"),
         (people["donor_sex"] == "female").to_numpy(),
         (people["donor_circulatory_death"] == "yes").to_numpy(),
         (people["donor_cmv_positive"] == "yes").to_numpy(),
@@ -145,23 +155,8 @@ def _donor_law(people: pd.DataFrame) -> DonorLaw:
 
 
 @numba.njit(cache=True)
-def _mix(bits: np.uint64) -> np.uint64:
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))
-
-
-@numba.njit(cache=True)
-def pair_luck(candidate: np.uint64, donor: np.uint64, number: int) -> float:
-    """The pair's uniform number of this place, from 1 on: the registry's own mixing of the two keys."""
-    first = _mix(candidate) + np.uint64(0x9E3779B97F4A7C15) * donor
-    bits = _mix(_mix(first) + np.uint64(number) * np.uint64(0xD1B54A32D192ED03))
-    return (np.float64(bits >> np.uint64(11)) + 0.5) * 2.0**-53
-
-
-@numba.njit(cache=True)
 def normal_quantile(p: float) -> float:
-    """Of the standard normal, by Acklam's approximation: to nine digits, where hours are rounded to one."""
+    """Return the quantile of the standard normal by Acklam's approximation, to nine digits."""
     if p < 0.02425 or p > 1 - 0.02425:
         q = np.sqrt(-2 * np.log(min(p, 1 - p)))
         x = (((((-7.784894002430293e-03 * q - 3.223964580411365e-01) * q - 2.400758277161838) * q
@@ -176,7 +171,7 @@ def normal_quantile(p: float) -> float:
                + 1.383577518672690e02) * r - 3.066479806614716e01) * r + 2.506628277459239) * q / (
             ((((-5.447609879822406e01 * r + 1.615858368580409e02) * r - 1.556989798598866e02) * r
               + 6.680131188771972e01) * r - 1.328068155288572e01) * r + 1)  # fmt: skip
-    return x
+    return float(x)
 
 
 @numba.njit(cache=True)
@@ -203,17 +198,17 @@ def _pair_sums(
 
 
 @numba.njit(cache=True)
-def expected_lives(
-    rows: np.ndarray, hearts: np.ndarray, distance: np.ndarray, n: int,
-    candidates: CandidateLaw, donors: DonorLaw, table: LifeTable, out: np.ndarray,
+def expect_lives(
+    rows: IntArray, hearts: IntArray, distance: FloatArray, n: int,
+    candidates: CandidateLaw, donors: DonorLaw, table: ExpectedLifeTable, out: FloatArray,
 ) -> None:  # fmt: skip
-    """E[min(T*, τ)] of the first n candidates with hearts (one, or one each), so many nautical miles away."""
+    """Compute E[min(T*, τ)] of the first n candidates with hearts (one, or one each), so many nautical miles away."""
     for i in range(n):
         c, d = rows[i], hearts[i if len(hearts) > 1 else 0]
         hours = 2.2 + 0.0022 * distance[i] + 1.6 * donors.circulatory[d]
-        hours += 0.7 * normal_quantile(pair_luck(candidates.key[c], donors.key[d], 1))
+        hours += 0.7 * normal_quantile(pair_uniform(candidates.key[c], donors.key[d], 1))
         hours = np.rint(min(max(hours, 0.5), 9.0) * 10) / 10
-        luck, mismatches = pair_luck(candidates.key[c], donors.key[d], 2), 0.0
+        luck, mismatches = pair_uniform(candidates.key[c], donors.key[d], 2), 0.0
         for limit in HLA_MISMATCH_CDF:
             mismatches += limit < luck
         ratio = np.rint(donors.mass[d] / candidates.mass[c] * 1000) / 1000
@@ -234,3 +229,15 @@ def expected_lives(
         upper = (1 - right) * table.years[above, left] + right * table.years[above, left + 1]
         lower = (1 - right) * table.years[above + 1, left] + right * table.years[above + 1, left + 1]
         out[i] = (1 - down) * upper + down * lower
+
+
+@overload(score_pairs)
+def _score_heart_pairs(law, who, items, distance, n, out):  # type: ignore[no-untyped-def] # numba types, not values
+    """Score pairs by their expected life, where the law is that of the heart world."""
+    if getattr(law, "instance_class", None) is not HeartLaw:
+        return None
+
+    def score(law, who, items, distance, n, out):  # type: ignore[no-untyped-def]
+        expect_lives(who, items, distance, n, law.candidates, law.donors, law.table, out)
+
+    return score

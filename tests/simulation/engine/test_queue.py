@@ -5,12 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lifeyears.simulation import World
-from lifeyears.simulation._match import WAITING
-from lifeyears.simulation._measures import DAYS, measure
-from lifeyears.simulation._people import draw_people
-from lifeyears.simulation._policies import NAMED
-from lifeyears.simulation._replicate import _order, run_policy, warmed_up
+from lifeyears.simulation import NAMED_POLICIES, World
+from lifeyears.simulation.engine import WAITING, run_policy, warm_up
+from lifeyears.simulation.policies import US_STATUS_ORDER, make_policy_order
+from lifeyears.simulation.worlds.heart import draw_arrivals, make_scenario, measure_run
 
 YEARS, REPLICATES = 15.0, 8
 MEASURED = ("waiting", "transplants_per_year", "hearts_lost_per_year", "waitlist_deaths_per_100_patient_years")
@@ -37,18 +35,20 @@ def queue(listed, hearts, death):
 
 
 def played(world, policy, seed):
-    people = draw_people(world, YEARS, np.random.SeedSequence((9, seed)))
+    arrivals = draw_arrivals(world, YEARS, np.random.SeedSequence((9, seed)))
     nobody_differs = {
-        "candidates": people.candidates.assign(blood_group="O"),
-        "donors": people.donors.assign(donor_blood_group="O"),
-        "group": np.zeros_like(people.group),
-        "donor_group": np.zeros_like(people.donor_group),
-        "open_to": np.ones_like(people.open_to),
+        "candidates": arrivals.candidates.assign(blood_group="O"),
+        "donors": arrivals.donors.assign(donor_blood_group="O"),
+        "group": np.zeros_like(arrivals.group),
+        "donor_group": np.zeros_like(arrivals.donor_group),
+        "open_to": np.ones_like(arrivals.open_to),
     }
-    people = replace(people, **nobody_differs)
+    arrivals = replace(arrivals, **nobody_differs)
     # those who wait when the burn-in begins may be inactive: here they are not
-    people = replace(people, events=replace(people.events, state=np.where(people.events.state < 7, 3, 7)))
-    return people, run_policy(people, warmed_up(people, world), world, _order(NAMED[policy], people, {}, world))
+    arrivals = replace(arrivals, events=replace(arrivals.events, state=np.where(arrivals.events.state < 7, 3, 7)))
+    scenario = make_scenario(arrivals, world)
+    order = make_policy_order(NAMED_POLICIES[policy], arrivals, {}, world)
+    return arrivals, run_policy(scenario, warm_up(scenario, US_STATUS_ORDER), order)
 
 
 def near(found, expected, errors=4.0):
@@ -66,7 +66,7 @@ def test_a_queue_that_loses_patience_is_that_of_the_birth_and_death_chain(policy
     chances /= chances.sum()
     waiting = chances @ np.append(0, n)
     expected = waiting, served * (1 - chances[0]), served * chances[0], 100 * death
-    found = [measure(*played(world, policy, seed), world, YEARS).measures for seed in range(REPLICATES)]
+    found = [measure_run(*played(world, policy, seed), world, YEARS).measures for seed in range(REPLICATES)]
     for name, value in zip(MEASURED, expected, strict=True):
         assert near([each[name] for each in found], value), name
 
@@ -75,8 +75,8 @@ def test_first_come_first_served_waits_as_in_a_queue_with_one_server():
     """M/M/1: without deaths the wait from listing is exponential with rate μ − λ, and the mean length ρ/(1 − ρ)."""
     arriving, served = 200.0, 240.0
     world = queue(arriving, served, 0.0)
-    found = [measure(*played(world, "first_come", seed), world, YEARS).measures for seed in range(REPLICATES)]
-    assert near([each["waiting_days_median"] for each in found], np.log(2) / (served - arriving) * DAYS)
+    found = [measure_run(*played(world, "first_come", seed), world, YEARS).measures for seed in range(REPLICATES)]
+    assert near([each["waiting_days_median"] for each in found], np.log(2) / (served - arriving) * 365.25)
     assert near([each["waiting"] for each in found], arriving / (served - arriving))
     assert near([each["hearts_lost_per_year"] for each in found], served - arriving)
 
@@ -84,14 +84,15 @@ def test_first_come_first_served_waits_as_in_a_queue_with_one_server():
 def test_everybody_is_accounted_for():
     """Listed before or after the start = waiting at the end + dead + gone + transplanted, and patient-years add up."""
     world = replace(World().scaled(1 / 20), burn_in_years=1.0)
-    people = draw_people(world, 3.0, np.random.SeedSequence(4))
-    start = warmed_up(people, world)
-    end = run_policy(people, start, world, _order(NAMED["uniform"], people, {}, world))
-    found = measure(people, end, world, 3.0).measures
-    came = (start.place == WAITING).sum() + (people.listed >= 0).sum()
+    arrivals = draw_arrivals(world, 3.0, np.random.SeedSequence(4))
+    scenario = make_scenario(arrivals, world)
+    start = warm_up(scenario, US_STATUS_ORDER)
+    end = run_policy(scenario, start, make_policy_order(NAMED_POLICIES["uniform"], arrivals, {}, world))
+    found = measure_run(arrivals, end, world, 3.0).measures
+    came = (start.place == WAITING).sum() + (arrivals.listed >= 0).sum()
     went = sum(found[name] for name in ("transplants_per_year", "waitlist_deaths_per_year", "left_per_year")) * 3.0
     assert came == round(went) + (end.place == WAITING).sum()
     # patient-years by stepping through time: the length of the list at 3,000 moments
     moments = (np.arange(3000) + 0.5) / 1000
-    lengths = [((people.listed <= now) & (end.left_at > now)).sum() for now in moments]
+    lengths = [((arrivals.listed <= now) & (end.left_at > now)).sum() for now in moments]
     assert found["waiting"] == pytest.approx(np.mean(lengths), rel=1e-3)

@@ -7,8 +7,15 @@ import pytest
 
 from lifeyears.data import Population
 from lifeyears.simulation import World
-from lifeyears.simulation._pair_law import expected_lives, life_table, normal_quantile, pair_luck, split_effects
-from lifeyears.simulation._waitlist import DIED, LEFT, draw_paths, frailty, life_without
+from lifeyears.simulation.engine import pair_uniform
+from lifeyears.simulation.worlds.heart import expect_life_without
+from lifeyears.simulation.worlds.heart._pair_law import (
+    expect_lives,
+    normal_quantile,
+    split_effects,
+    tabulate_expected_life,
+)
+from lifeyears.simulation.worlds.heart._paths import DIED, LEFT, compute_frailty, draw_paths
 
 
 @pytest.mark.parametrize(("law", "nearness"), [("registry", 5e-4), ("proportional", 5e-4), ("crossing", 0.02)])
@@ -22,15 +29,15 @@ def test_fast_expected_life_is_that_of_the_registry(law, nearness):
     theirs, ours = split_effects(candidates, donors, world)
     found = np.empty(3000)
     distance = pairs["distance_nm"].to_numpy()
-    expected_lives(rows, hearts, distance, 3000, theirs, ours, life_table(law, world.year, 20.0), found)
+    expect_lives(rows, hearts, distance, 3000, theirs, ours, tabulate_expected_life(law, world.year, 20.0), found)
     np.testing.assert_allclose(found, people.lifetimes(pairs).expected(20.0), atol=nearness)
 
 
-def test_pair_luck_is_the_registrys():
-    from lifeyears.data.registry import hash_pairs as slow
+def test_pair_uniform_is_the_registrys():
+    from lifeyears.data.registry._match import pair_luck as slow
 
     keys = np.random.default_rng(0).integers(0, 2**63, (2, 50)).astype(np.uint64)
-    fast = [[pair_luck(a, b, place) for a, b in keys.T] for place in (1, 2, 3)]
+    fast = [[pair_uniform(a, b, place) for a, b in keys.T] for place in (1, 2, 3)]
     np.testing.assert_array_equal(fast, slow(keys[0], keys[1], 3))
 
 
@@ -60,7 +67,7 @@ def test_life_without_is_the_mean_of_drawn_paths():
     """E[min(T, τ)] by the matrix exponential against 20,000 paths without leaving, four standard errors."""
     world = replace(World(), leaving_rates=(0,) * 7)
     factor, n = 1.4, 20_000
-    expected = life_without(np.array([1.0, factor]), world)[1]
+    expected = expect_life_without(np.array([1.0, factor]), world)[1]
     for status in (0, 3, 6):
         first = np.full(n, status)
         paths = draw_paths(first, np.zeros(n), np.full(n, factor), world.tau, world, np.random.default_rng(status))
@@ -71,6 +78,6 @@ def test_life_without_is_the_mean_of_drawn_paths():
 
 
 def test_frailty_is_about_one_on_average():
-    frail = frailty(Population(2022.5).candidates(40_000, random_state=0), 0.5)
-    assert frail.mean() == pytest.approx(1, abs=0.15)
-    assert np.log(frail).std() == pytest.approx(0.5, abs=0.1)
+    frailty = compute_frailty(Population(2022.5).candidates(40_000, random_state=0), 0.5)
+    assert frailty.mean() == pytest.approx(1, abs=0.15)
+    assert np.log(frailty).std() == pytest.approx(0.5, abs=0.1)

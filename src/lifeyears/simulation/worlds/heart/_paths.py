@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import linalg
 
+from ...._typing import FloatArray, IntArray
 from ._world import INACTIVE, World
 
 N_STATES = INACTIVE + 1  # the six statuses, and being inactive
@@ -22,10 +23,10 @@ FRAILTY = {
 }
 
 
-def frailty(candidates: pd.DataFrame, spread: float) -> np.ndarray:
-    """What multiplies each candidate's death rate on the list: about 1 on average, more with bad kidneys, liver, age.
+def compute_frailty(candidates: pd.DataFrame, spread: float) -> FloatArray:
+    """Return the factor of each candidate's death rate on the list: about 1 on average, more with poor findings or age.
 
-    `spread` is that of independent findings; as they hang together, 0.5 comes out as 0.59 (and the mean as 1.08).
+    `spread` is that of independent findings; as they are correlated, 0.5 results in 0.59 (and a mean of 1.08).
     """
     total = np.zeros(len(candidates))
     for name, (typical, width, effect, log) in FRAILTY.items():
@@ -38,7 +39,7 @@ def frailty(candidates: pd.DataFrame, spread: float) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Paths:
-    """What would become of each candidate without a transplant: one row a change, in the candidates' order.
+    """The course of each candidate without a transplant: one row per change, in the candidates' order.
 
     Attributes
     ----------
@@ -48,23 +49,23 @@ class Paths:
         Status when listed.
     """
 
-    candidate: np.ndarray
-    time: np.ndarray
-    state: np.ndarray
-    first: np.ndarray
+    candidate: IntArray
+    time: FloatArray
+    state: IntArray
+    first: IntArray
 
 
 def draw_paths(
-    first: np.ndarray, listed: np.ndarray, frail: np.ndarray, end: float, world: World, rng: np.random.Generator
+    first: IntArray, listed: FloatArray, frailty: FloatArray, end: float, world: World, rng: np.random.Generator
 ) -> Paths:
-    """Draw every candidate's path from listing until death, leaving or the end; none knows of any policy."""
+    """Draw every candidate's path from listing until death, leaving or the end; it does not depend on any policy."""
     changes, deaths = np.array(world.status_changes), np.array(world.death_rates)
     rates = np.column_stack([changes, np.zeros(N_STATES), np.array(world.leaving_rates)])
     who, state, now = np.arange(len(first)), first.copy(), listed.astype(float)
-    found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    steps: list[tuple[IntArray, FloatArray, IntArray]] = []
     while len(who):
         rate = rates[state]
-        rate[:, DIED] = deaths[state] * frail[who]
+        rate[:, DIED] = deaths[state] * frailty[who]
         upto = np.cumsum(rate, axis=1)
         with np.errstate(divide="ignore"):
             now = now + rng.standard_exponential(len(who)) / upto[:, -1]
@@ -72,34 +73,34 @@ def draw_paths(
         kept = now < end
         state = (drawn[:, None] >= upto).sum(axis=1)[kept]
         who, now = who[kept], now[kept]
-        found.append((who, now, state))
+        steps.append((who, now, state))
         on = state < DIED
         who, now, state = who[on], now[on], state[on]
-    candidate, time, state = (
-        (np.concatenate(part) for part in zip(*found, strict=True)) if found else (np.zeros(0),) * 3
-    )
+    nobody = np.zeros(0, dtype=np.int64)
+    parts = zip(*(steps or [(nobody, np.zeros(0), nobody)]), strict=True)
+    candidate, time, state = (np.concatenate(part) for part in parts)
     order = np.lexsort((time, candidate))
     return Paths(candidate[order].astype(np.int64), time[order], state[order].astype(np.int64), first)
 
 
-def life_without(frail: np.ndarray, world: World) -> np.ndarray:
-    """E[min(T, τ)] without a transplant, by frailty and current status (the last: inactive): (n, 7).
+def expect_life_without(frailty: FloatArray, world: World) -> FloatArray:
+    """Return E[min(T, τ)] without a transplant, by frailty and current status (the last: inactive): (n, 7).
 
-    Who leaves the list lives on by the same rates. With Q the changes of status less f times the death rates,
+    Those who leave the list live on by the same rates. With Q the changes of status less f times the death rates,
     life from status s is the s-th entry of ∫₀^τ e^{Qt} 1 dt; it is smooth in log f, and interpolated in it.
     """
-    if not len(frail):
+    if not len(frailty):
         return np.zeros((0, N_STATES))
-    log = np.log(frail)
+    log = np.log(frailty)
     grid = np.linspace(log.min(), log.max() + 1e-9, 1 if np.ptp(log) == 0 else 60)
-    table = np.array([_life_of(np.exp(each), world) for each in grid])
+    table = np.array([_expect_life(np.exp(each), world) for each in grid])
     return np.column_stack([np.interp(log, grid, table[:, status]) for status in range(N_STATES)])
 
 
-def _life_of(factor: float, world: World) -> np.ndarray:
+def _expect_life(factor: float, world: World) -> FloatArray:
     changes = np.array(world.status_changes)
     generator = changes - np.diag(changes.sum(axis=1) + factor * np.array(world.death_rates))
     # the integral is the upper right block of the exponential of the generator bordered by ones
     bordered = np.zeros((N_STATES + 1, N_STATES + 1))
     bordered[:-1, :-1], bordered[:-1, -1] = generator, 1.0
-    return linalg.expm(bordered * world.tau)[:-1, -1]
+    return np.asarray(linalg.expm(bordered * world.tau)[:-1, -1])

@@ -1,4 +1,4 @@
-"""The waiting list in plain Python: the twin of lifeyears.simulation._match, slow and easy to read."""
+"""The waiting list in plain Python: the twin of lifeyears.simulation.engine, slow and easy to read."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from lifeyears.data import Population
-from lifeyears.data.registry import hash_pairs
-from lifeyears.simulation._scores import donor_types
+from lifeyears.data.registry._match import pair_luck
+from lifeyears.simulation.worlds.heart import classify_donors
 
 # classes of US policy 6 in order: status, zone, blood match (reference/heart_policy6_table6_7_adult_donor.csv)
 CLASSES = """
@@ -25,17 +25,17 @@ def us_class(status: int, distance: float, blood: str) -> int:
     raise AssertionError
 
 
-def run_plainly(people, world, policy, start=0.0, years_of=None, without=None, burn_in=None):
+def run_plainly(arrivals, world, policy, start=0.0, years_of=None, without=None, burn_in=None):
     """Everything from the first event on: the US policy until `start`, then the policy; who got which heart."""
     status, waiting, recipient, offers, away = {}, set(), {}, {}, {}
-    events = people.events
+    events = arrivals.events
     for time, kind, who, state in zip(events.time, events.kind, events.who, events.state, strict=True):
         if kind == 0:
             waiting.add(who)
             status[who] = state
         elif kind == 3:
             rule = policy if time >= start else burn_in
-            asked = _match_run(people, world, rule, who, waiting, status, years_of, without)
+            asked = _match_run(arrivals, world, rule, who, waiting, status, years_of, without)
             offers[who] = len(asked)
             if asked and asked[-1][1]:
                 recipient[who] = asked[-1][0]
@@ -49,29 +49,32 @@ def run_plainly(people, world, policy, start=0.0, years_of=None, without=None, b
     return recipient, offers, waiting, away
 
 
-def _match_run(people, world, policy, heart, waiting, status, years_of, without):
+def _match_run(arrivals, world, policy, heart, waiting, status, years_of, without):
     """Who is asked, in order, and whether each takes the heart."""
     here = np.array(sorted(who for who in waiting if status[who] != 6), dtype=int)  # 6: inactive, offered nothing
     if not len(here):
         return []
-    donor_key = people.donors["donor_key"].to_numpy()[heart]
-    luck = hash_pairs(people.candidates["candidate_key"].to_numpy()[here], np.array([donor_key]), 5)
-    heart_group, groups = people.donors["donor_blood_group"].iloc[heart], people.candidates["blood_group"].iloc[here]
+    donor_key = arrivals.donors["donor_key"].to_numpy()[heart]
+    luck = pair_luck(arrivals.candidates["candidate_key"].to_numpy()[here], np.array([donor_key]), 5)
+    heart_group, groups = (
+        arrivals.donors["donor_blood_group"].iloc[heart],
+        arrivals.candidates["blood_group"].iloc[here],
+    )
     blood = Population.compatible(heart_group, groups)
-    years = _years(people, world, policy, here, heart, years_of)
+    years = _years(arrivals, world, policy, here, heart, years_of)
     ranked = []
     for i, who in enumerate(here):
-        distance = people.distances[heart, people.centre[who]]
-        ratio = people.donor_law.mass[heart] / people.candidate_law.mass[who]
-        if blood[i] == "incompatible" or distance > world.reach_nm or luck[2, i] >= people.open_to[who]:
+        distance = arrivals.distances[heart, arrivals.centre[who]]
+        ratio = arrivals.donor_law.mass[heart] / arrivals.candidate_law.mass[who]
+        if blood[i] == "incompatible" or distance > world.reach_nm or luck[2, i] >= arrivals.open_to[who]:
             continue
         if ratio < world.size_match[0] or ratio > world.size_match[1]:  # an unknown size passes
             continue
         zone = sum(distance > limit for limit in world.zones_nm)
         if policy.order == "status":
-            rank = (us_class(status[who] + 1, distance, blood[i]), people.listed[who])
+            rank = (us_class(status[who] + 1, distance, blood[i]), arrivals.listed[who])
         elif policy.order == "waiting":
-            rank = (zone, people.listed[who])
+            rank = (zone, arrivals.listed[who])
         elif policy.order == "random":
             rank = (zone, -luck[4, i])
         else:
@@ -84,10 +87,10 @@ def _match_run(people, world, policy, heart, waiting, status, years_of, without)
         position = 0
         if policy.k > 1:
             weights = [1 / math.log2(i + 1) for i in range(1, min(policy.k, len(ranked)) + 1)]
-            drawn = hash_pairs(np.array([len(asked)]), np.array([donor_key]), 6)[5, 0] * sum(weights)
+            drawn = pair_luck(np.array([len(asked)]), np.array([donor_key]), 6)[5, 0] * sum(weights)
             position = int(np.searchsorted(np.cumsum(weights), drawn, side="right"))
         _, who, its_luck = ranked.pop(position)
-        odds = world.acceptance[status[who]] + people.quality[heart]
+        odds = world.acceptance[status[who]] + arrivals.quality[heart]
         takes = its_luck < 1 / (1 + math.exp(-odds))
         asked.append((who, takes))
         if takes:
@@ -95,11 +98,11 @@ def _match_run(people, world, policy, heart, waiting, status, years_of, without)
     return asked
 
 
-def _years(people, world, policy, here, heart, years_of):
+def _years(arrivals, world, policy, here, heart, years_of):
     if policy.order != "model":
         return None
-    if not policy.knows:
-        return years_of[here, donor_types(people.donors)[heart]]
+    if not policy.is_oracle:
+        return years_of[here, classify_donors(arrivals.donors)[heart]]
     population = Population(world.year, world.law)
-    pairs = population.pairs(people.candidates, people.donors, candidate=here, donor=heart, incompatible="keep")
+    pairs = population.pairs(arrivals.candidates, arrivals.donors, candidate=here, donor=heart, incompatible="keep")
     return population.lifetimes(pairs).expected(world.tau)

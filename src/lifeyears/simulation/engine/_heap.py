@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numba
-import numpy as np
+
+from ..._typing import FloatArray, IntArray
 
 
 @numba.njit(cache=True)
-def keep_first(scores: np.ndarray, chosen: np.ndarray, n: int, score: float, one: int) -> int:
+def keep_first(scores: FloatArray, chosen: IntArray, n: int, score: float, one: int) -> int:
     """Keep one if it is among the first so far; return how many are kept, at most as many as there is room for."""
     if n < len(chosen):
         scores[n], chosen[n] = score, one
@@ -20,7 +21,7 @@ def keep_first(scores: np.ndarray, chosen: np.ndarray, n: int, score: float, one
 
 
 @numba.njit(cache=True)
-def sort_kept(scores: np.ndarray, chosen: np.ndarray, n: int) -> None:
+def sort_kept(scores: FloatArray, chosen: IntArray, n: int) -> None:
     """Put the n that were kept in order, the first first."""
     for end in range(n - 1, 0, -1):
         _swap(scores, chosen, 0, end)
@@ -34,13 +35,13 @@ def _before(score: float, one: int, other_score: float, other: int) -> bool:
 
 
 @numba.njit(cache=True)
-def _swap(scores: np.ndarray, chosen: np.ndarray, i: int, j: int) -> None:
+def _swap(scores: FloatArray, chosen: IntArray, i: int, j: int) -> None:
     scores[i], scores[j] = scores[j], scores[i]
     chosen[i], chosen[j] = chosen[j], chosen[i]
 
 
 @numba.njit(cache=True)
-def _rise(scores: np.ndarray, chosen: np.ndarray, i: int) -> None:
+def _rise(scores: FloatArray, chosen: IntArray, i: int) -> None:
     while i > 0:
         above = (i - 1) // 2
         if not _before(scores[above], chosen[above], scores[i], chosen[i]):
@@ -50,7 +51,7 @@ def _rise(scores: np.ndarray, chosen: np.ndarray, i: int) -> None:
 
 
 @numba.njit(cache=True)
-def _sink(scores: np.ndarray, chosen: np.ndarray, i: int, n: int) -> None:
+def _sink(scores: FloatArray, chosen: IntArray, i: int, n: int) -> None:
     while True:
         last = i
         for child in (2 * i + 1, 2 * i + 2):

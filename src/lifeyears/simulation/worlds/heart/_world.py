@@ -1,12 +1,15 @@
-"""The world of a simulation: how many are listed, how they fare while they wait, and how hearts are offered."""
+"""Settings of the heart list: how many are listed, their course while they wait, and how hearts are offered."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
 
 import numpy as np
+
+from ....checks import check_choice, check_number, check_whole
+from ....data.registry import WORLDS
+from ....errors import RequestError
 
 STATUSES = tuple(f"status {number}" for number in range(1, 7))  # the six of US policy, most urgent first
 INACTIVE = 6  # beside them: on the list, and offered nothing
@@ -39,8 +42,8 @@ LISTED_IN: tuple[Six, ...] = (
 class World:
     """Rates and rules of a waiting list; the defaults are those of the US heart list of 2022.
 
-    All rates are a year's. What is calibrated, and to what, is told in docs/simulation.md; `steady_state` puts the
-    defaults beside the published figures.
+    All rates are per year. docs/simulation.md describes what is calibrated, and to what; `steady_state` compares the
+    defaults with the published figures.
 
     Parameters
     ----------
@@ -59,7 +62,7 @@ class World:
         In which status (column) a candidate with the findings of a status (row) is listed.
     frailty : float
         Spread, on the log scale, of the death rate within a status: it goes with creatinine, bilirubin, albumin,
-        sodium and age (as if these were independent: 0.5 comes out as 0.59).
+        sodium and age (as if these were independent: 0.5 results in 0.59).
     suitable : float
         Chance that a heart that fits by blood group, distance and size is offered at all: centres screen hearts in
         advance, and antibodies rule some out (the chance falls by the share of donors they react with).
@@ -83,7 +86,7 @@ class World:
     (4446.0, 20.0)
     >>> World(donors_per_year=-1)
     Traceback (most recent call last):
-    ValueError: donors_per_year must be at least 0; got -1
+    lifeyears.errors.RequestError: donors_per_year must be at least 0; got -1
     """
 
     year: float = 2022.5
@@ -108,16 +111,23 @@ class World:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            object.__setattr__(self, field.name, _checked(field.name, getattr(self, field.name)))
+            object.__setattr__(self, field.name, check_world_setting(field.name, getattr(self, field.name)))
         rows = np.array(self.listed_in)
         for number in np.flatnonzero(np.abs(rows.sum(axis=1) - 1) > 1e-6):
-            raise ValueError(f"row {number + 1} of listed_in must sum to 1; it sums to {rows[number].sum():g}")
+            raise RequestError(
+                f"row {number + 1} of listed_in must sum to 1; it sums to {rows[number].sum():g}", names=("listed_in",)
+            )
         if np.diag(np.array(self.status_changes)).any():
-            raise ValueError("status_changes must be 0 from a status to itself")
+            raise RequestError("status_changes must be 0 from a status to itself", names=("status_changes",))
         if list(self.zones_nm) != sorted(self.zones_nm) or any(zone >= self.reach_nm for zone in self.zones_nm):
-            raise ValueError(f"zones_nm must rise and stay below reach_nm ({self.reach_nm:g}); got {self.zones_nm}")
+            raise RequestError(
+                f"zones_nm must rise and stay below reach_nm ({self.reach_nm:g}); got {self.zones_nm}",
+                names=("zones_nm", "reach_nm"),
+            )
         if self.size_match is not None and not self.size_match[0] < self.size_match[1]:
-            raise ValueError(f"size_match must be a smaller and a larger ratio; got {self.size_match}")
+            raise RequestError(
+                f"size_match must be a smaller and a larger ratio; got {self.size_match}", names=("size_match",)
+            )
 
     def scaled(self, factor: float) -> World:
         """The same world with so much less (or more) of everybody: candidates, hearts, and who waits at the start."""
@@ -152,46 +162,39 @@ LIMITS: dict[str, tuple[float, float, str]] = {
 }
 
 
-def _checked(name: str, value: Any) -> Any:
-    """The value of a setting in its proper type, or an error that says what it must be."""
-    if name == "law":
-        from ..data.registry import find_world
+def check_world_setting(name: str, value: object) -> object:
+    """Return the value of a setting in its proper type.
 
-        find_world(value)
-        return value
+    Raises
+    ------
+    RequestError
+        If the value is not of the type, or not within the limits, of the setting.
+    """
+    if name == "law":
+        return check_choice(name, value, WORLDS)
     low, high, kind = LIMITS[name]
     if kind == "two or none" and value is None:
         return None
     if kind == "number":
-        return float(checked_number(name, value, low, high))
+        return check_number(name, value, low, high)
     if kind == "whole":
-        return int(checked_number(name, value, low, high, whole=True))
+        return check_whole(name, value, low, high)
     if kind in ("six rows", "seven rows"):
         size = 6 if kind == "six rows" else 7
-        rows = _sequence(name, value, size, kind)
+        rows = _check_sequence(name, value, size, kind)
         return tuple(
-            tuple(float(checked_number(f"row {number} of {name}", each, low, high)) for each in row)
-            for number, row in enumerate((_sequence(f"{name}, row {n}", row, size) for n, row in enumerate(rows, 1)), 1)
+            tuple(check_number(f"row {number} of {name}", each, low, high) for each in row)
+            for number, row in enumerate(
+                (_check_sequence(f"{name}, row {number}", row, size) for number, row in enumerate(rows, 1)), 1
+            )
         )
-    values = _sequence(name, value, {"six": 6, "seven": 7, "two or none": 2}.get(kind))
-    return tuple(float(checked_number(name, each, low, high)) for each in values)
+    values = _check_sequence(name, value, {"six": 6, "seven": 7, "two or none": 2}.get(kind))
+    return tuple(check_number(name, each, low, high) for each in values)
 
 
-def _sequence(name: str, value: Any, length: int | None, what: str = "numbers") -> Sequence[Any]:
+def _check_sequence(name: str, value: object, length: int | None, what: str = "numbers") -> Sequence[object]:
     if isinstance(value, (str, bytes)) or not isinstance(value, (Sequence, np.ndarray)):
-        raise ValueError(f"{name} must be a list of {what}; got {value!r}")
+        raise RequestError(f"{name} must be a list of {what}; got {value!r}")
     if length is not None and len(value) != length:
-        raise ValueError(f"{name} must have {length} entries; got {len(value)}")
+        raise RequestError(f"{name} must have {length} entries; got {len(value)}")
     return value  # type: ignore[return-value]
-
-
-def checked_number(name: str, value: Any, low: float, high: float, whole: bool = False) -> float:
-    """A number within limits, or an error that names it."""
-    kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
-    if isinstance(value, bool) or not isinstance(value, kinds):
-        raise ValueError(f"{name} must be a {'whole ' if whole else ''}number; got {value!r}")
-    if not value >= low:  # NaN, too
-        raise ValueError(f"{name} must be at least {low:g}; got {value!r}")
-    if value > high:
-        raise ValueError(f"{name} must be at most {high:g}; got {value!r}")
-    return value.item() if isinstance(value, np.generic) else value

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ..data import Population
-from ..data.registry import BLOOD_GROUPS, list_centres
+from ...._typing import FloatArray, IntArray
+from ....data import Population
+from ....data.registry import BLOOD_GROUPS, list_centres
+from ...engine import CHANGED, GONE, ITEM, LISTED, Events, sort_events
 from ._pair_law import CandidateLaw, DonorLaw, split_effects
-from ._waitlist import DIED, Paths, draw_paths, frailty, life_without
+from ._paths import DIED, Paths, compute_frailty, draw_paths, expect_life_without
 from ._world import STATUSES, World
 
-LISTED, CHANGED, GONE, HEART = 0, 1, 2, 3  # kinds of events
 # In which status they are who wait when the burn-in begins: the urgent are few, as they do not wait long.
 WAITING_IN = np.array([0.005, 0.03, 0.03, 0.17, 0.01, 0.14, 0.615])
 # finding of a donor: how much it takes from the log-odds of being accepted, before scaling to `World.quality`
@@ -29,18 +30,8 @@ QUALITY_SPREAD = 0.83  # of the recorded part, about what the registry's donors 
 
 
 @dataclass(frozen=True, eq=False)
-class Events:
-    """What happens, in order of time: kind, who (candidate or donor), and the new state of a candidate."""
-
-    time: np.ndarray
-    kind: np.ndarray
-    who: np.ndarray
-    state: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class People:
-    """Everybody of one replicate, drawn before any policy acts: common random numbers.
+class Arrivals:
+    """Who comes in one replicate, and when, drawn before any policy acts: common random numbers.
 
     Attributes
     ----------
@@ -51,7 +42,7 @@ class People:
     arrived : array
         When each heart is offered.
     paths : Paths
-        What becomes of each candidate without a transplant.
+        The course of each candidate without a transplant.
     without : array, shape (candidates, 7)
         Expected life within the horizon without a transplant, from each status.
     quality : array
@@ -59,7 +50,7 @@ class People:
     group, centre, donor_group : arrays of codes
     open_to : array
         Share of hearts that suit each candidate, beyond blood group, distance and size.
-    distances : array, shape (donors, centres)
+    distances : array, shape (donors, list_centres)
         Nautical miles.
     candidate_law, donor_law
         For the true expected life of a pair.
@@ -68,23 +59,23 @@ class People:
 
     candidates: pd.DataFrame
     donors: pd.DataFrame
-    listed: np.ndarray
-    arrived: np.ndarray
+    listed: FloatArray
+    arrived: FloatArray
     paths: Paths
-    without: np.ndarray
-    quality: np.ndarray
-    group: np.ndarray
-    centre: np.ndarray
-    open_to: np.ndarray
-    donor_group: np.ndarray
-    distances: np.ndarray
+    without: FloatArray
+    quality: FloatArray
+    group: IntArray
+    centre: IntArray
+    open_to: FloatArray
+    donor_group: IntArray
+    distances: FloatArray
     candidate_law: CandidateLaw
     donor_law: DonorLaw
     events: Events
 
 
-def draw_people(world: World, years: float, seed: np.random.SeedSequence) -> People:
-    """Draw one replicate: from the beginning of the burn-in to the end, candidates and donors each from a stream."""
+def draw_arrivals(world: World, years: float, seed: np.random.SeedSequence) -> Arrivals:
+    """Draw one replicate, from the beginning of the burn-in on; candidates and donors have their own streams."""
     seeds = seed.spawn(6)
     arrivals, starts, courses, hearts, tastes = (np.random.default_rng(each) for each in seeds[:5])
     population, span = Population(world.year, world.law), world.burn_in_years + years
@@ -96,22 +87,22 @@ def draw_people(world: World, years: float, seed: np.random.SeedSequence) -> Peo
 
     candidates = population.candidates(len(listed), random_state=seeds[5])
     donors = population.donors(n_donors, random_state=hearts)
-    first = _first_status(candidates, world, starts)
+    first = _draw_first_status(candidates, world, starts)
     first[: len(early)] = starts.choice(len(WAITING_IN), len(early), p=WAITING_IN)
-    frail = frailty(candidates, world.frailty)
+    frailty = compute_frailty(candidates, world.frailty)
     entry = np.maximum(listed, -world.burn_in_years)
-    paths = draw_paths(first, entry, frail, years, world, courses)
+    paths = draw_paths(first, entry, frailty, years, world, courses)
     theirs, ours = split_effects(candidates, donors, world)
     known = list_centres()
     place = (donors[name].to_numpy()[:, None] for name in ("donor_east_nm", "donor_north_nm"))
-    return People(
+    return Arrivals(
         candidates=candidates,
         donors=donors,
         listed=listed,
         arrived=arrived,
         paths=paths,
-        without=life_without(frail, world),
-        quality=_quality(donors, world.quality, tastes),
+        without=expect_life_without(frailty, world),
+        quality=_draw_quality(donors, world.quality, tastes),
         group=_codes(candidates["blood_group"], BLOOD_GROUPS),
         centre=candidates["centre"].cat.codes.to_numpy(dtype=np.int64),
         open_to=world.suitable * (1 - np.nan_to_num(candidates["antibodies_class_1"].to_numpy(float)) / 100),
@@ -119,40 +110,37 @@ def draw_people(world: World, years: float, seed: np.random.SeedSequence) -> Peo
         distances=np.hypot(known.east - next(place), known.north - next(place)).round(),
         candidate_law=theirs,
         donor_law=ours,
-        events=_events(entry, first, paths, arrived),
+        events=_merge_events(entry, first, paths, arrived),
     )
 
 
-def _first_status(candidates: pd.DataFrame, world: World, rng: np.random.Generator) -> np.ndarray:
-    """Status when listed, by the status that the findings are of."""
-    found = _codes(candidates["status"], STATUSES)
-    upto = np.cumsum(np.array(world.listed_in), axis=1)[np.where(found < 0, 3, found)]
-    return np.minimum((rng.random(len(found))[:, None] >= upto).sum(axis=1), 5)
+def _draw_first_status(candidates: pd.DataFrame, world: World, rng: np.random.Generator) -> IntArray:
+    """Draw the status when listed, given the status that the findings are of."""
+    at_transplant = _codes(candidates["status"], STATUSES)
+    upto = np.cumsum(np.array(world.listed_in), axis=1)[np.where(at_transplant < 0, 3, at_transplant)]
+    return np.asarray(np.minimum((rng.random(len(at_transplant))[:, None] >= upto).sum(axis=1), 5))
 
 
-def _quality(donors: pd.DataFrame, spread: float, rng: np.random.Generator) -> np.ndarray:
-    """How likely centres are to take a heart: half of the variance is recorded, half is what they see beyond it."""
+def _draw_quality(donors: pd.DataFrame, spread: float, rng: np.random.Generator) -> FloatArray:
+    """Draw how likely list_centres are to accept a heart: half of the variance is in what is recorded of the donor."""
     age = np.nan_to_num((donors["donor_age"].to_numpy(float) - 33) / 11.5)
     pumping = np.nan_to_num((donors["donor_ejection_fraction"].to_numpy(float) - 61.5) / 7)
     recorded = -0.5 * age + 0.3 * pumping
     for name, loss in QUALITY.items():
         recorded = recorded - loss * ((donors[name] == "yes").to_numpy() - 0.1)
-    return spread * np.sqrt(0.5) * (recorded / QUALITY_SPREAD + rng.standard_normal(len(donors)))
+    return np.asarray(spread * np.sqrt(0.5) * (recorded / QUALITY_SPREAD + rng.standard_normal(len(donors))))
 
 
-def _codes(values: pd.Series, names: tuple[str, ...]) -> np.ndarray:
-    return pd.Index(names).get_indexer(np.asarray(values, dtype=object)).astype(np.int64)
+def _codes(values: pd.Series, names: tuple[str, ...]) -> IntArray:
+    return np.asarray(pd.Index(names).get_indexer(np.asarray(values, dtype=object)), dtype=np.int64)
 
 
-def _events(entry: np.ndarray, first: np.ndarray, paths: Paths, arrived: np.ndarray) -> Events:
+def _merge_events(entry: FloatArray, first: IntArray, paths: Paths, arrived: FloatArray) -> Events:
     kind = np.where(paths.state >= DIED, GONE, CHANGED)
-    parts = [
-        (entry, np.full(len(entry), LISTED), np.arange(len(entry)), first),
-        (paths.time, kind, paths.candidate, paths.state),
-        (arrived, np.full(len(arrived), HEART), np.arange(len(arrived)), np.zeros(len(arrived), dtype=int)),
-    ]
-    time, kinds, who, state = (np.concatenate(part) for part in zip(*parts, strict=True))
-    order = np.argsort(time, kind="stable")
-    return Events(
-        time[order], kinds[order].astype(np.int64), who[order].astype(np.int64), state[order].astype(np.int64)
+    return sort_events(
+        [
+            (entry, np.full(len(entry), LISTED), np.arange(len(entry)), first),
+            (paths.time, kind, paths.candidate, paths.state),
+            (arrived, np.full(len(arrived), ITEM), np.arange(len(arrived)), np.zeros(len(arrived), dtype=int)),
+        ]
     )
