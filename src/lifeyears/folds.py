@@ -42,9 +42,9 @@ def draw_folds(
     Examples
     --------
     >>> [test.tolist() for _, test in draw_folds([1, 1, 0, 0], 2)]
-    [[0, 2], [1, 3]]
+    [[1, 2], [0, 3]]
     >>> [test.tolist() for _, test in draw_folds([1, 1, 0, 0], 2, groups=["a", "a", "b", "b"])]
-    [[2, 3], [0, 1]]
+    [[0, 1], [2, 3]]
     """
     from sklearn.model_selection import KFold, StratifiedKFold
 

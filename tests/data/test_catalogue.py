@@ -243,7 +243,7 @@ def test_loading_twice_gives_the_same(loaded):
 def test_an_unknown_name_lists_close_ones():
     with pytest.raises(ValueError, match=r"no data set 'datadivat'.*'dataDIVAT3' or 'dataDIVAT2'"):
         load("datadivat")
-    with pytest.raises(ValueError, match=r"no data set 'qqqq'.*catalogue\(\) lists all 57"):
+    with pytest.raises(ValueError, match=r"no data set 'qqqq'.*datasets\(\) lists all 57"):
         load("qqqq")
 
 

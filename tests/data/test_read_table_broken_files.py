@@ -114,7 +114,7 @@ def test_binary(write, name):
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        ("a.parquet", "Parquet"),
+        ("a.parquet", "a Parquet file"),
         ("a.feather", "a Feather file"),
         ("a.xlsx", "an Excel file"),
         ("a.dta", "a Stata file"),

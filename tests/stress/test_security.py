@@ -22,7 +22,7 @@ CONNECTING = {
     "telnetlib",
     "xmlrpc",
 }
-LISTENING = {"app/_server.py"}  # the service, which listens
+LISTENING = {"service/_server.py"}  # the service, which listens
 EXECUTING_MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "shelve", "marshal", "code", "runpy"}
 EXECUTING = {"eval", "exec", "compile", "__import__", "os.system", "yaml.load", "joblib.load", "torch.load"}
 
