@@ -16,6 +16,7 @@ import pandas as pd
 from mutate import any_value, mutate_bytes, mutate_cells, mutate_json, mutate_npz, mutate_value, mutate_zip
 
 import lifeyears as ly
+from lifeyears.errors import RequestError
 
 
 class Target:
@@ -167,7 +168,7 @@ class TableTarget(Target):
 
     suffix = ".csv"
     outcome = ("years", "died")
-    refusals = (ValueError, FileNotFoundError, IsADirectoryError, PermissionError, ImportError)
+    refusals = (RequestError,)
     mutator = staticmethod(mutate_bytes)
 
     def prepare(self) -> None:
@@ -268,7 +269,7 @@ class ZipTarget(TableTarget):
 class StarTarget(Target):
     """`read_star` on a small made-up release, text or Stata."""
 
-    refusals = (ValueError, FileNotFoundError)
+    refusals = (RequestError,)
 
     def prepare(self) -> None:
         sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "data" / "star"))

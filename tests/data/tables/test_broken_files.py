@@ -215,6 +215,7 @@ def test_a_zip_file_cut_short(write, tmp_path):
         archive.writestr("heart.csv", CSV)
     content = (tmp_path / "whole.zip").read_bytes()
     assert "heart.zip is cut short or damaged" in refusal(write(content[:-30], "heart.zip"))
+    assert "heart.zip is cut short or damaged" in refusal(write(content[20:], "heart.zip"))  # its beginning is lost
 
 
 def test_a_file_that_is_not_compressed_though_its_name_says_so(write):

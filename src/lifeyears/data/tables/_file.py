@@ -159,7 +159,9 @@ def _from_zip(data: bytes, name: str) -> tuple[bytes, str]:
             if archive.getinfo(members[0]).flag_bits & 1:
                 raise DataError(f"{name} is locked with a password", hint="Unpack it first.")
             return archive.read(members[0]), Path(members[0]).name
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, UnicodeDecodeError):
+    except DataError:
+        raise
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, OSError, ValueError):
         if name.lower().endswith((".xlsx", ".xlsm", ".ods")):
             return data, name  # the reader of spreadsheets explains it better
         raise _damaged(name, "zip", len(data)) from None
