@@ -40,7 +40,8 @@ def in_compare():
         (Setting("n_jobs"), "--jobs"),
         (Setting("overwrite", True), "--overwrite"),
         (Setting("drop", ["it's"]), """--drop 'it'"'"'s'"""),
-        (Setting("floor", 0.05), "floor=0.05"),  # no option of this command: only Python has it
+        (Setting("out", "run"), "--out run"),  # of another command
+        (Setting("floor", 0.05), "floor=0.05"),  # of none: only Python has it
     ],
 )
 def test_settings_are_named_by_their_options(in_compare, setting, text):

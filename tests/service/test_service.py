@@ -569,7 +569,10 @@ def test_a_run_that_the_report_refuses_is_not_served(tmp_path, monkeypatch, caps
     models["cox"].save(tmp_path / "cox")
     (tmp_path / "summary.json").write_text(json.dumps(whole_summary() | {"schema": 1}))
     assert command(["serve", "--model", str(tmp_path / "cox"), "--run", str(tmp_path)]) == 2
-    assert "has schema 1 and this version of lifeyears reads 2" in capsys.readouterr().err
+    assert (
+        "has schema 1; this version of lifeyears reads 2. Run the same command with the same --out again"
+        in capsys.readouterr().err
+    )
 
 
 def test_the_run_is_sent(client, summary):

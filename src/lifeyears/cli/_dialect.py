@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..errors import NOT_GIVEN, Dialect, Setting, python_terms, render
-from ._session import current_session
+from ._session import ALL_OPTIONS, current_session
 
 if TYPE_CHECKING:
     from ..data import DataReport
@@ -25,7 +25,7 @@ ALIASES = {
 
 
 def option_terms(setting: Setting) -> str:
-    """Render a setting as an option; in Python's terms if the command under way has no such option.
+    """Render a setting as an option of the command under way or of another; in Python's terms if none has it.
 
     Examples
     --------
@@ -34,9 +34,9 @@ def option_terms(setting: Setting) -> str:
     >>> option_terms(Setting("models", ["KM", "Cox"])), option_terms(Setting("overwrite", True))
     ('--models KM,Cox', '--overwrite')
     """
-    options = current_session().options
-    name = setting.name if setting.name in options else ALIASES.get(setting.name, setting.name)
-    if options and name not in options:
+    names = (setting.name, ALIASES.get(setting.name, setting.name))
+    name = next((name for known in (current_session().options, ALL_OPTIONS) for name in names if name in known), None)
+    if name is None:
         return python_terms(setting)
     option = f"--{name.replace('_', '-')}"
     if setting.value is NOT_GIVEN or isinstance(setting.value, bool) or setting.value is None:

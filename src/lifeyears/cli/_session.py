@@ -39,6 +39,9 @@ class Session:
     quiet: bool = False
 
 
+ALL_OPTIONS: set[str] = set()
+"""The names of the parameters of all commands, for messages that point to another command."""
+
 _SESSION: ContextVar[Session] = ContextVar("lifeyears command", default=Session())  # noqa: B039 - it is frozen
 
 
@@ -77,6 +80,7 @@ def set_verbosity(verbose: bool = False, quiet: bool = False) -> None:
 def as_command(name: str, function: Callable[..., int | None]) -> Callable[..., int | None]:
     """Give a command the options that every command has, and let the session know which one is run."""
     signature = inspect.signature(function, eval_str=True)
+    ALL_OPTIONS.update(signature.parameters)
 
     @functools.wraps(function)
     def command(verbose: bool = False, quiet: bool = False, **options: object) -> int | None:
