@@ -21,6 +21,7 @@ import hashlib
 import os
 import pickle
 import platform
+import signal
 import subprocess
 import sys
 import tarfile
@@ -101,6 +102,7 @@ def both_sides(given: argparse.Namespace, wanted: list[str], scratch: Path) -> t
         base_tree = given.base_tree.resolve() if given.base_tree else checked_out(given.base, scratch / "base")
         sides.append(Side("base", base_tree, missing, scratch))
     threads = [threading.Thread(target=side.run) for side in sides]
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the sides end with this process
     try:
         for thread in threads:
             thread.start()
@@ -109,8 +111,8 @@ def both_sides(given: argparse.Namespace, wanted: list[str], scratch: Path) -> t
     finally:
         for side in sides:
             side.stop()
-    if missing:
-        kept.keep(sides[1].results())
+        if missing:
+            kept.keep(sides[1].results())  # what an interrupted run has done is kept
     return kept.results, new.results()
 
 
