@@ -20,9 +20,7 @@ def test_a_unit_without_a_length():
     assert not is_known_unit("time units")
     assert year_in("time units") == 1.0
     assert year_in("time units", unknown=7.5) == 7.5
-    with pytest.raises(
-        DataError, match=r"unit 'fortnights' is not known\. Name one of"
-    ) as error:
+    with pytest.raises(DataError, match=r"unit 'fortnights' is not known\. Name one of") as error:
         days_in("fortnights")
     assert error.value.render(json_terms).endswith('hours, days, weeks, months, years with "unit".')
     assert error.value.parameters == {"unit": "fortnights"}
