@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -27,3 +28,12 @@ def one_thread() -> Iterator[None]:
     """
     with _controller().limit(limits=1, user_api="blas"):
         yield
+
+
+def available_threads(requested: int | None) -> int:
+    """Return how many threads to use: those requested (None: one per core), but one inside a worker process."""
+    import numba
+
+    if multiprocessing.parent_process() is not None:
+        return 1
+    return int(numba.config.NUMBA_NUM_THREADS) if requested is None else max(1, requested)

@@ -161,6 +161,18 @@ class MissingFileError(FileReadError, FileNotFoundError):
     default_code = "missing_file"
 
 
+class ExistingFileError(FileReadError, FileExistsError):
+    """A file or folder that the request would write exists and must not be replaced."""
+
+    default_code = "existing_file"
+
+
+class UnsupportedModelError(RequestError, TypeError):
+    """A model or object of a kind that the requested operation does not support."""
+
+    default_code = "unsupported_model"
+
+
 class ModelFileError(RequestError):
     """A saved model that is damaged, forged, or of an unknown kind."""
 
