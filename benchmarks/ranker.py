@@ -27,7 +27,7 @@ from joblib import Parallel, delayed
 
 import lifeyears as ly
 from lifeyears.data import TablePreprocessor, simulate_registry
-from lifeyears.experiments._writing import as_markdown
+from lifeyears.experiments.results import to_markdown
 from lifeyears.metrics import policy_value
 from lifeyears.ranking import PRESETS, HybridObjective, resolve_settings
 from lifeyears.ranking._ensemble import SHRINKAGE, TARGET_WEIGHTS, TOLERANCE
@@ -152,7 +152,7 @@ def worlds(folder: Path, seeds: int, lever_seeds: int, jobs: int) -> pd.DataFram
 
 def public_unit(name: str, base: str) -> list[dict]:
     """Both presets over one base on one public set, against the base: paired differences of waitlist value."""
-    from lifeyears.experiments._job import base_model
+    from lifeyears.experiments.jobs import build_model
 
     data = ly.data.load(name)
     rng = np.random.default_rng(0)
@@ -163,7 +163,7 @@ def public_unit(name: str, base: str) -> list[dict]:
     for test in (0, 1):
         train, held = np.flatnonzero(half != test), np.flatnonzero(half == test)
         for preset in ("paper", "default"):
-            model = base_model(base, ly.experiments.Plan("full", tau=tau), 0)
+            model = build_model(base, ly.experiments.Plan("full", tau=tau), 0)
             ranker = ly.BootstrappedRanker(model, tau=tau, preset=preset, random_state=0, n_jobs=1)
             ranker.fit(X.iloc[train], y[train])
             scores[preset][held] = ranker.predict(X.iloc[held])
@@ -242,9 +242,9 @@ def world_tables(found: pd.DataFrame) -> str:
                 row[world] = cell.replace(" ± nan", "").replace(", at least nan%", "")  # one cohort has no spread
             many = wide[arm].dropna().groupby("world").size()
             rows.append({**row, "cohorts": ", ".join(str(many.get(world, 0)) for world in WORLDS)})
-        text.append(f"### {title}\n\n{as_markdown(pd.DataFrame(rows))}\n")
+        text.append(f"### {title}\n\n{to_markdown(pd.DataFrame(rows))}\n")
     head = wide.groupby("world")[["Cox", "ceiling"]].mean().loc[list(WORLDS)].round(2)
-    return f"{as_markdown(head.reset_index())}\n\n" + "\n".join(text)
+    return f"{to_markdown(head.reset_index())}\n\n" + "\n".join(text)
 
 
 def public_table(found: pd.DataFrame) -> str:
@@ -263,7 +263,7 @@ def public_table(found: pd.DataFrame) -> str:
         f"{(part.value < 0).sum()}, clearly in {(part.high < 0).sum()}"
         for arm, part in found.groupby("arm")
     ]
-    return as_markdown(wide.reset_index()) + "\n\n" + "; ".join(tally) + ".\n"
+    return to_markdown(wide.reset_index()) + "\n\n" + "; ".join(tally) + ".\n"
 
 
 def main() -> None:

@@ -335,13 +335,12 @@ def bench_ranker(X: np.ndarray, y: ly.Outcome) -> list[Row]:
 def bench_simulation() -> list[Row]:
     """One replicate of the default seven policies at US size: everything but fitting the models, by policy-year."""
     from lifeyears.simulation import World
-    from lifeyears.simulation._policies import as_policies
     from lifeyears.simulation._replicate import run_replicate
-    from lifeyears.simulation._scores import fit_models, with_models
+    from lifeyears.simulation.policies import as_policies, attach_models, fit_models
 
     world, years = World(), 3.0
     policies = as_policies()
-    ready = with_models(policies, fit_models(policies, world, 10_000, 0, lambda message: None))
+    ready = attach_models(policies, fit_models(policies, world, 10_000, 0, lambda *progress: None))
     run_replicate(world.scaled(0.02), ready, 0.5, np.random.SeedSequence(0))  # compile
     start = time.process_time()  # there is no peer whose wait for the processor would cancel out
     run_replicate(world, ready, years, np.random.SeedSequence(1))

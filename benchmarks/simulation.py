@@ -18,12 +18,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from lifeyears.progress import no_progress
 from lifeyears.simulation import Config, World, simulate
-from lifeyears.simulation._measures import measure
-from lifeyears.simulation._people import draw_people
-from lifeyears.simulation._policies import as_policies
-from lifeyears.simulation._replicate import US, _order, _tables, run_policy, warmed_up
-from lifeyears.simulation._scores import fit_models, with_models
+from lifeyears.simulation.engine import run_policy, warm_up
+from lifeyears.simulation.policies import (
+    US_STATUS_ORDER,
+    as_policies,
+    attach_models,
+    fit_models,
+    make_policy_order,
+    score_for_policies,
+)
+from lifeyears.simulation.worlds.heart import draw_arrivals, make_scenario, measure_run
 
 COMPARED = {
     "life_years_gained": "life-years gained, a year",
@@ -43,24 +49,26 @@ def seconds(work: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def speed(years: float, rows: int) -> pd.DataFrame:
-    """Processor seconds a policy-year (of the list), a year (of scoring), or a replicate."""
+    """Processor seconds per policy-year (of the list), per year (of scoring), or per replicate."""
     world, policies = World(), as_policies()
-    ready = with_models(policies, fit_models(policies, world, rows, 0, lambda message: None))
-    warmed_up(draw_people(world.scaled(0.02), 0.5, np.random.SeedSequence(0)), world)  # compile
-    drawing, people = seconds(lambda: draw_people(world, years, np.random.SeedSequence(1)))
-    burn_in, start = seconds(lambda: warmed_up(people, world))
-    scoring, tables = seconds(lambda: _tables(people, start, ready, world))
+    fitted = attach_models(policies, fit_models(policies, world, rows, 0, no_progress))
+    small = world.scaled(0.02)
+    warm_up(make_scenario(draw_arrivals(small, 0.5, np.random.SeedSequence(0)), small), US_STATUS_ORDER)  # compile
+    drawing, arrivals = seconds(lambda: draw_arrivals(world, years, np.random.SeedSequence(1)))
+    scenario = make_scenario(arrivals, world)
+    burn_in, start = seconds(lambda: warm_up(scenario, US_STATUS_ORDER))
+    scoring, tables = seconds(lambda: score_for_policies(fitted, arrivals, start, world))
     table = {
         "drawing people, a replicate": drawing,
         "burn-in, a replicate": burn_in,
         "scoring by two models, a year": scoring / years,
     }
-    for policy in ready:
-        order = US if policy.order == "status" else _order(policy, people, tables, world)
-        run_policy(people, start, world, order)
-        listing, end = seconds(lambda order=order: run_policy(people, start, world, order))  # type: ignore[misc]
+    for policy in fitted:
+        order = make_policy_order(policy, arrivals, tables, world)
+        run_policy(scenario, start, order)
+        listing, end = seconds(lambda order=order: run_policy(scenario, start, order))  # type: ignore[misc]
         table[f"the list under {policy.name}, a year"] = listing / years
-    measuring, _ = seconds(lambda: measure(people, end, world, years))
+    measuring, _ = seconds(lambda: measure_run(arrivals, end, world, years))
     table["measuring, a year"] = measuring / years
     return pd.DataFrame({"seconds": table}).rename_axis("work")
 

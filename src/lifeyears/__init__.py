@@ -6,6 +6,7 @@ The parts load when they are first used, so that ``import lifeyears`` stays ligh
 from __future__ import annotations
 
 import importlib
+import logging
 from typing import TYPE_CHECKING, Any
 
 from ._version import __version__
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from .errors import ModelFileError
     from .ranking import BootstrappedRanker
     from .saving import load, save
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 _PARTS = (
     *("allocation", "data", "experiments", "metrics", "models", "ranking", "relevance", "report", "scoring", "service"),

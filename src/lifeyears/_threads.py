@@ -1,4 +1,4 @@
-"""One thread a unit of work: the same result on any machine, and no crowd when units run side by side."""
+"""One thread per job: the same result on any machine, and no oversubscription when jobs run side by side."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import multiprocessing
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 
 @cache
-def _pools() -> Any:
+def _controller() -> ThreadpoolController:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
@@ -23,7 +26,7 @@ def one_thread() -> Iterator[None]:
     Two threads gain little on the small products here, and on a machine with another busy process they can take
     five to thirty times as long.
     """
-    with _pools().limit(limits=1, user_api="blas"):
+    with _controller().limit(limits=1, user_api="blas"):
         yield
 
 

@@ -41,7 +41,7 @@ from ._version import __version__
 from .data import TablePreprocessor
 from .errors import ExistingFileError, FileReadError, Message, ModelFileError, Setting, UnsupportedModelError
 from .models import AdministrativeCensoring, Cox, DeepHit, DeepSurv, KaplanMeier, WeibullAFT
-from .models._proportional import Baseline, LifeTable
+from .models.fitting import Baseline, LifeTable
 from .ranking.trees import check_booster_text
 from .relevance import Diagnostics
 from .text import list_values
@@ -450,9 +450,9 @@ class _NetworkWeights:
 
     def build(self, cls: type, values: Mapping[str, Any]) -> torch.nn.Module:
         """Build the network; its layers are settings among the values, or attributes of the class."""
-        from .models._deep import torch_side
+        from .models.deep import import_networks
 
-        side = torch_side()
+        side = import_networks()
         *_, last = [name for name in self.state if name.endswith(".weight")]
         first = next(iter(self.state))
         settings = {"batch_norm": False, **vars(cls), **values}

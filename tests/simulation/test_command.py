@@ -77,9 +77,9 @@ def test_a_list_without_hearts_has_a_report_too(replicates):
 
 def test_names_of_policies_cannot_break_the_report(tmp_path):
     from lifeyears.report._simulation import simulation_html
-    from lifeyears.simulation import Policy, simulate
+    from lifeyears.simulation import OfferRule, simulate
 
-    odd = Policy("<script>alert(1)</script>&\"'", "waiting")
+    odd = OfferRule("<script>alert(1)</script>&\"'", "waiting")
     config = {"world": {"scale": 0.02, "burn_in_years": 0.5}}
     page = simulation_html(simulate([odd, "uniform"], 0.5, 2, n_jobs=1, config=config))
     assert "<script>alert" not in page
@@ -168,12 +168,12 @@ def test_a_write_that_fails_leaves_the_old_files_whole(tmp_path, monkeypatch):
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
-@pytest.mark.parametrize("held", ["manifest.json", "units"])
+@pytest.mark.parametrize("held", ["manifest.json", "jobs"])
 def test_a_run_of_compare_is_not_written_over(capsys, tmp_path, small, held):
     kept = tmp_path / "kept"
     kept.mkdir()
     (kept / "summary.json").write_text("theirs")
-    (kept / held).mkdir() if held == "units" else (kept / held).write_text("{}")
+    (kept / held).mkdir() if held == "jobs" else (kept / held).write_text("{}")
     for extra in ([], ["--dry-run"]):
         code, _, err = out_of(capsys, small, "--out", str(kept), *extra)
         assert code == 2

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from lifeyears.simulation import Config, Policy, World, read_config
-from lifeyears.simulation._config import config_from
-from lifeyears.simulation._policies import as_policies
+from lifeyears.errors import FileReadError, MissingFileError
+from lifeyears.simulation import Config, OfferRule, World, as_config, read_config
+from lifeyears.simulation.policies import as_policies
 
 GOOD = """\
 years: 3
@@ -61,7 +61,7 @@ def test_an_empty_file_is_the_default(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("years: 3", "yaers: 3", r"my.yaml, line 1: there is no setting 'yaers' \(did you mean years\?\); there are"),
+        ("years: 3", "yaers: 3", r"my.yaml, line 1: there is no setting 'yaers' \(did you mean 'years'\?\); there are"),
         ("years: 3", "years: three", r"line 1: years must be a number; got 'three'"),
         ("replicates: 4", "replicates: 0", r"line 2: replicates must be at least 1; got 0"),
         ("replicates: 4", "replicates: " + "9" * 400, r"line 2: replicates must be at most 100000; got 999"),
@@ -71,21 +71,22 @@ def test_an_empty_file_is_the_default(tmp_path):
         ("  - uniform", "  - unifrom", r"line 7: there is no policy 'unifrom'; there are us_status"),
         ("  - uniform", "  - us_status", r"line 5: policies must have names of their own; us_status is there twice"),
         ("    order: model", "    order: modle", r"line 8: the order of policy mine must be one of"),
-        ("    k: 5", "    k: 0", r"line 8: k of policy mine must be a whole number from 1"),
+        ("    k: 5", "    k: 0", r"line 8: k of policy mine must be at least 1; got 0"),
         ("    k: 5", "    kk: 5", r"line 8: a policy has no 'kk'; it has name, order, model, target, k"),
         ("  scale: 0.1", "  scale: 0", r"line 13: scale must be at least 0.0001; got 0"),
         ("donors_per_year: 5000", "donors_per_year: -1", r"line 14: donors_per_year must be at least 0; got -1"),
         (
             "donors_per_year",
             "donors_per_yaer",
-            r"line 14: there is no setting 'donors_per_yaer' \(did you mean donors_",
+            r"line 14: there is no setting 'donors_per_yaer' \(did you mean 'donors_",
         ),
         ("[1, 0.5, 0.2, 0.1, 0.1, 0.1, 0.1]", "[1, 0.5]", r"line 15: death_rates must have 7 entries; got 2"),
         ("[1, 0.5,", "[-1, 0.5,", r"line 15: death_rates must be at least 0; got -1"),
         ("[1, 0.5,", "[.inf, 0.5,", r"line 15: death_rates must be .*got inf"),
         ("size_match: null", "size_match: [2, 1]", r"line 16: size_match must be a smaller and a larger ratio"),
         ("size_match: null", "zones_nm: [900, 5000]", r"line 16: zones_nm must rise and stay below reach_nm"),
-        ("size_match: null", "law: mars", r"line 16: there is no world 'mars'"),
+        ("size_match: null", "reach_nm: 700", r"line 16: zones_nm must rise and stay below reach_nm \(700\)"),
+        ("size_match: null", "law: mars", r"line 16: law must be one of 'registry', .*; got 'mars'"),
         ("size_match: null", "size_match: [1", r"line 17: this is not YAML"),
     ],
 )
@@ -116,6 +117,14 @@ def test_other_files_name_the_line_too(tmp_path, name, text, message):
         read_config(tmp_path / name)
 
 
+def test_files_that_cannot_be_opened_are_named(tmp_path):
+    with pytest.raises(MissingFileError, match=r"nowhere\.yaml"):
+        read_config(tmp_path / "nowhere.yaml")
+    (tmp_path / "folder.yaml").mkdir()
+    with pytest.raises(FileReadError, match=r"folder\.yaml cannot be read"):
+        read_config(tmp_path / "folder.yaml")
+
+
 def test_listing_shares_must_sum_to_one():
     rows = [[1, 0, 0, 0, 0, 0]] * 5 + [[0.5, 0, 0, 0, 0, 0]]
     with pytest.raises(ValueError, match=r"row 6 of listed_in must sum to 1; it sums to 0\.5"):
@@ -126,7 +135,7 @@ def test_policies_are_checked():
     with pytest.raises(ValueError, match="policies must be a list"):
         as_policies("us_status")
     with pytest.raises(ValueError, match="has no use for a model"):
-        Policy("a", "waiting", model="cox")
+        OfferRule("a", "waiting", model="cox")
     with pytest.raises(ValueError, match="a policy needs order"):
         as_policies([{"name": "a"}])
     with pytest.raises(ValueError, match="policies names none"):
@@ -134,7 +143,7 @@ def test_policies_are_checked():
 
 
 def test_what_is_given_goes_before_the_configuration():
-    config = config_from({"years": 3, "reference": "uniform", "policies": ["us_status", "uniform"]})
+    config = as_config({"years": 3, "reference": "uniform", "policies": ["us_status", "uniform"]})
     changed = config.changed(years=5, policies=["first_come", "lyg"])
     assert (changed.years, changed.reference) == (5.0, "first_come")
     assert config.changed(years=None).years == 3.0

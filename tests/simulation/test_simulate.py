@@ -9,9 +9,9 @@ import pytest
 
 import lifeyears as ly
 import lifeyears.simulation as simulation
-from lifeyears.simulation import Config, Policy, World, simulate
-from lifeyears.simulation._measures import GROUP_MEASURES, MEASURES, Measured
-from lifeyears.simulation._result import collect
+from lifeyears.simulation import Config, OfferRule, World, simulate
+from lifeyears.simulation._result import collect_replicates
+from lifeyears.simulation.worlds.heart import GROUP_MEASURES, MAIN_MEASURES, MEASURES, Measurements
 
 # A fifteenth of the US list; hearts suit more of the few who wait, so that a match run has some to choose from.
 SMALL = replace(World().scaled(1 / 15), suitable=0.8, burn_in_years=1.5)
@@ -53,10 +53,10 @@ def with_deaths(rates):
     """What a simulation would be in which policies have these rates of deaths, and all else is 1."""
     of_group = {("sex", "female"): dict.fromkeys(GROUP_MEASURES, 1.0)}
     one = {
-        name: Measured(dict.fromkeys(MEASURES, 1.0) | {DEATHS: rate}, of_group, np.ones(6))
+        name: Measurements(dict.fromkeys(MEASURES, 1.0) | {DEATHS: rate}, of_group, np.ones(6))
         for name, rate in rates.items()
     }
-    return collect(Config(policies=list(rates), replicates=2), [one, one])
+    return collect_replicates(Config(policies=list(rates), replicates=2), [one, one])
 
 
 def test_the_reading_tells_who_has_the_fewest_deaths_of_those_who_do_not_know_the_truth():
@@ -77,7 +77,9 @@ def test_measures_are_told_apart_by_name_not_by_their_order():
     values = {name: float(number) for number, name in enumerate(MEASURES)}
     of_group = {name: 100.0 + number for number, name in enumerate(GROUP_MEASURES)}
     other_way = dict(reversed(values.items())), {level: dict(reversed(of_group.items()))}
-    found = collect(Config(policies=["uniform"], replicates=1), [{"uniform": Measured(*other_way, np.ones(6))}])
+    found = collect_replicates(
+        Config(policies=["uniform"], replicates=1), [{"uniform": Measurements(*other_way, np.ones(6))}]
+    )
     assert found.table["value"].droplevel("policy").to_dict() == values
     assert found.by_group.loc[("uniform", *level), "value"].to_dict() == of_group
     assert found.replicates.iloc[0].to_dict() == values
@@ -118,10 +120,10 @@ def test_it_is_the_same_wherever_the_replicates_run(elsewhere):
 def test_replicates_that_are_finished_in_another_order_are_collected_in_theirs(monkeypatch):
     def backwards(config, policies, n_jobs, dask):
         for number in reversed(range(config.replicates)):
-            yield simulation._simulate._numbered(number, config, policies)
+            yield simulation._simulate._run_numbered(number, config, policies)
 
     expected = simulate(["us_status"], 0.5, 3, n_jobs=1, config=SMALL)
-    monkeypatch.setattr("lifeyears.simulation._simulate._replicates", backwards)
+    monkeypatch.setattr("lifeyears.simulation._simulate._run_replicates", backwards)
     found = simulate(["us_status"], 0.5, 3, n_jobs=1, config=SMALL)
     pd.testing.assert_frame_equal(found.replicates, expected.replicates, check_exact=True)
 
@@ -150,7 +152,7 @@ def test_summary_has_every_measure_with_its_interval_and_is_json(result):
     assert set(summary["policies"]) == {policy.name for policy in result.config.policies}
     for part in (summary["policies"]["greedy"], summary["differences"]["greedy"]):
         assert set(part) == set(MEASURES)
-        for name in simulation._result.MAIN:
+        for name in MAIN_MEASURES:
             assert part[name]["low"] < part[name]["value"] < part[name]["high"]
     assert "us_status" not in summary["differences"]
     assert "not a forecast" in summary["label"]
@@ -173,7 +175,7 @@ def test_it_shows_itself(result):
     assert len(result.plot()) == 3
     assert "<table" in result._repr_html_()
     assert "replicates" in repr(result)
-    with pytest.raises(ValueError, match="no measure 'years'"):
+    with pytest.raises(ValueError, match="measures must be one of"):
         result.plot(["years"])
 
 
@@ -182,7 +184,7 @@ def test_a_fitted_model_of_ones_own_is_taken():
         def predict(self, X):
             return -X["age"].to_numpy()
 
-    result = simulate([Policy("young", "model", model=Youngest()), "uniform"], 2, 2, n_jobs=1, config=SMALL)
+    result = simulate([OfferRule("young", "model", model=Youngest()), "uniform"], 2, 2, n_jobs=1, config=SMALL)
     rate = result.by_group.xs("transplants_per_100_patient_years", level="measure")["value"]
     young, old = (rate[("young", "age", level)] for level in ("18–39", "65 and over"))
     assert young > 2 * old
@@ -204,7 +206,7 @@ def test_a_saved_ranker_by_donor_type_is_taken_by_its_path(tmp_path):
     )
     path = str(ly.save(model, tmp_path / "typed"))
     tables = [
-        simulate([Policy("a", "model", model=each)], 1, 1, n_jobs=1, config=SMALL).table for each in (model, path)
+        simulate([OfferRule("a", "model", model=each)], 1, 1, n_jobs=1, config=SMALL).table for each in (model, path)
     ]
     pd.testing.assert_frame_equal(*tables, check_exact=True)
 
@@ -213,7 +215,7 @@ def test_life_years_gained_without_donor_types_is_taken():
     d = ly.data.simulate_registry(1500)
     gained = ly.allocation.LifeYearsGained(ly.models.Cox(), tau=20)
     gained.fit(d.X, d.y, d.X[["age", "creatinine"]], (d.y.event, d.y.time / 5))
-    table = simulate([Policy("gained", "model", model=gained)], 1, 1, n_jobs=1, config=SMALL).table
+    table = simulate([OfferRule("gained", "model", model=gained)], 1, 1, n_jobs=1, config=SMALL).table
     assert table.loc[("gained", "transplants_per_year"), "value"] > 0
 
 
@@ -225,7 +227,7 @@ def test_without_a_burn_in_those_who_wait_at_the_start_are_scored_too():
             return np.full(len(X), 9.0)
 
     world = replace(SMALL, burn_in_years=0.0)
-    table = simulate([Policy("same", "model", model=Same()), "first_come"], 1, 1, n_jobs=1, config=world).table
+    table = simulate([OfferRule("same", "model", model=Same()), "first_come"], 1, 1, n_jobs=1, config=world).table
     pd.testing.assert_frame_equal(table.loc["same"], table.loc["first_come"], check_exact=True)
 
 
@@ -236,7 +238,7 @@ def test_a_model_that_predicts_no_years_is_refused(value):
             return np.full(len(X), value)
 
     with pytest.raises(ValueError, match="the model Odd must predict years: finite numbers below 250,000"):
-        simulate([Policy("odd", "model", model=Odd())], 1, 1, n_jobs=1, config=SMALL)
+        simulate([OfferRule("odd", "model", model=Odd())], 1, 1, n_jobs=1, config=SMALL)
 
 
 def test_a_large_seed_is_taken():
@@ -263,7 +265,7 @@ def test_a_list_without_hearts_has_nothing_to_compare():
 
 def test_a_model_that_is_not_there_is_refused():
     with pytest.raises(ValueError, match="there is no model 'nope': name one of cox"):
-        simulate([Policy("a", "model", model="nope")], 1, 1, n_jobs=1, config=SMALL)
+        simulate([OfferRule("a", "model", model="nope")], 1, 1, n_jobs=1, config=SMALL)
 
 
 def test_a_model_of_other_columns_is_refused():
@@ -274,7 +276,7 @@ def test_a_model_of_other_columns_is_refused():
             return X["age"].to_numpy()
 
     with pytest.raises(ValueError, match="lacks: shoe_size"):
-        simulate([Policy("other", "model", model=Other())], 1, 1, n_jobs=1, config=SMALL)
+        simulate([OfferRule("other", "model", model=Other())], 1, 1, n_jobs=1, config=SMALL)
 
 
 def test_steady_state_of_the_us_list_is_within_15_per_cent_of_the_published_figures():

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._typing import FloatArray
-from ..metrics import ndcg_score
-from ..metrics._concordance import concordance_counts
+from ..metrics import count_concordant_pairs, ndcg_score
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +46,7 @@ class Case:
     @cached_property
     def c_index(self) -> float:
         """The predictor's C-index; unlike `concordance_index`, without a warning where it is below 0.5."""
-        concordant, tied, comparable = concordance_counts(self.utilities, np.ones(self.n, dtype=bool), self.scores)
+        concordant, tied, comparable = count_concordant_pairs(self.utilities, np.ones(self.n, dtype=bool), self.scores)
         return (concordant + 0.5 * tied) / comparable if comparable else float("nan")
 
     @property

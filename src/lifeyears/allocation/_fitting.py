@@ -10,8 +10,7 @@ import pandas as pd
 from .._frames import as_pandas
 from ..errors import DataError
 from ..models import wrap
-from ..models._base import horizon_of
-from ..outcome import Outcome, as_outcome
+from ..outcome import Outcome, as_outcome, resolve_horizon
 from ..ranking.cloning import clone_model, get_parameters
 from ..text import list_values
 
@@ -33,7 +32,7 @@ def clone_ranker(ranker: object, tau: float, seed: int) -> Any:
 def choose_horizon(tau: float | None, ranker: object, y: Outcome | None) -> float:
     """Return tau; else the ranker's horizon; else the largest training time (no y: the ranker is fitted)."""
     own = getattr(ranker, "tau" if y is not None else "tau_", None)
-    return horizon_of(own if tau is None else tau, y)
+    return resolve_horizon(own if tau is None else tau, y)
 
 
 def check_pairs(X: TableLike, y: OutcomeLike, estimator: str) -> tuple[pd.DataFrame, Outcome]:

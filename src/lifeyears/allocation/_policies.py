@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray, RandomState
 from ..checks import check_random_state, check_values, check_whole
-from ..metrics._gain import discounts, tie_averaged
+from ..metrics import average_ties, discounts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +48,7 @@ class RankingPolicy:
         keys = self._keys(check_values("scores", scores), candidates)
         order = np.argsort(-keys, kind="stable")
         probabilities = np.empty(len(keys))
-        probabilities[order] = tie_averaged(self._places(len(keys)), keys[order])
+        probabilities[order] = average_ties(self._places(len(keys)), keys[order])
         return probabilities
 
     def choose(

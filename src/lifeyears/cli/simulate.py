@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
-    from ..simulation import Config
-    from ..simulation._simulate import Progress
+    from ..simulation import Config, Simulation
 
 # Measured on one free core, in seconds: a policy-year at US size, a candidate by one model, fitting a model.
 POLICY_YEAR, SCORING, FITTING = 0.12, 6e-5, 6.0
@@ -40,8 +36,8 @@ def command(
     Examples: lifeyears simulate --years 2 --replicates 4; lifeyears simulate my.yaml --out run;
     lifeyears simulate --check
     """
-    from ..simulation._output import checked_folder
-    from ..simulation._simulate import as_config
+    from .._files import check_out_folder
+    from ..simulation import as_config
 
     chosen = as_config(config)
     if check and config is None and replicates is None:
@@ -50,7 +46,7 @@ def command(
         policies=["us_status"] if check else None, years=years, replicates=replicates, random_state=seed
     )
     if out is not None:
-        checked_folder(out)
+        check_out_folder(out)
     if dry_run:
         print(_plan(chosen, jobs, out))
         return 0
@@ -59,12 +55,13 @@ def command(
 
 def _compare(config: Config, jobs: int | None, dask: str | None, out: Path | None) -> int:
     from ..simulation import simulate
-    from ..simulation._result import counted
+    from ..text import count_noun
+    from ._progress import show_progress
     from ._tables import show
 
-    with _progress() as progress:
+    with show_progress() as progress:
         result = simulate(config=config, n_jobs=jobs, dask=dask, progress=progress)
-    title = f"{counted(config.years, 'year')}, {counted(config.replicates, 'replicate')}"
+    title = f"{count_noun(config.years, 'year')}, {count_noun(config.replicates, 'replicate')}"
     title += " (low and high: all tables, with --out)" if config.replicates > 1 else ""
     show(result.wide().reset_index(), title=title, digits=2)
     differences = result.differences.reset_index()
@@ -80,22 +77,23 @@ def _compare(config: Config, jobs: int | None, dask: str | None, out: Path | Non
 
 def _check(config: Config, jobs: int | None, dask: str | None, out: Path | None) -> int:
     from ..simulation import steady_state
+    from ._progress import show_progress
     from ._tables import show
 
-    with _progress() as progress:
-        found = steady_state(config, n_jobs=jobs, dask=dask, progress=progress)
-    table = found.table.assign(
-        within=found.table["within"].map({True: "yes", False: "no"}),
-        promised=found.table["promised"].map({True: "yes", False: "no"}),
+    with show_progress() as progress:
+        steady = steady_state(config, n_jobs=jobs, dask=dask, progress=progress)
+    table = steady.table.assign(
+        within=steady.table["within"].map({True: "yes", False: "no"}),
+        promised=steady.table["promised"].map({True: "yes", False: "no"}),
     )
     show(table, title="The US policy in the simulated world beside published figures (difference in %)", digits=1)
-    print(found.verdict)
-    _write(found.simulation, out)
-    return 0 if found.holds else 1
+    print(steady.verdict)
+    _write(steady.simulation, out)
+    return 0 if steady.holds else 1
 
 
-def _write(result: Any, out: Path | None) -> None:
-    from ..report._simulation import write_simulation_report
+def _write(result: Simulation, out: Path | None) -> None:
+    from ..report import write_simulation_report
     from ..simulation import write_run
 
     if out is not None:
@@ -107,44 +105,22 @@ def _plan(config: Config, jobs: int | None, out: Path | None) -> str:
     """What would be done, in words."""
     from joblib import cpu_count
 
-    from ..simulation._result import counted
+    from ..text import count_noun
 
     world, workers = config.world, jobs or cpu_count()
     names = [policy.name for policy in config.policies]
-    models = {str(policy.model) for policy in config.policies if policy.order == "model" and not policy.knows}
+    models = {str(policy.model) for policy in config.policies if policy.order == "model" and not policy.is_oracle}
     size = max(world.donors_per_year / 4300, 0.02)
     span = config.years + world.burn_in_years
     one = size * POLICY_YEAR * (len(names) * config.years + world.burn_in_years) + 2
     one += len(models) * world.listed_per_year * span * SCORING
     seconds = FITTING * len(models) + one * config.replicates / min(workers, config.replicates)
     return (
-        f"would simulate {counted(len(names), 'policy', 'policies')} ({', '.join(names)}) for "
-        f"{counted(config.years, 'year')} after a burn-in of {world.burn_in_years:g}, "
-        f"{counted(config.replicates, 'time')}, {world.listed_per_year:,.0f} candidates and "
+        f"would simulate {count_noun(len(names), 'policy', 'policies')} ({', '.join(names)}) for "
+        f"{count_noun(config.years, 'year')} after a burn-in of {world.burn_in_years:g}, "
+        f"{count_noun(config.replicates, 'time')}, {world.listed_per_year:,.0f} candidates and "
         f"{world.donors_per_year:,.0f} hearts a year, seed {config.random_state}, {workers} at once\n"
         f"models fitted at the start: {', '.join(sorted(models)) or 'none'}\n"
         f"about {max(seconds / 60, 0.1):.1f} minutes; "
         + (f"report.html, summary.json and tables to {out}" if out else "nothing is written without --out")
     )
-
-
-def _line(message: str, done: int | None = None, total: int | None = None) -> None:
-    print(message if done is None else f"{message}: {done} of {total} replicates done", file=sys.stderr, flush=True)
-
-
-@contextmanager
-def _progress() -> Iterator[Progress]:
-    """A bar on a terminal, plain lines elsewhere; both on stderr."""
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield _line
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Bar(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("beginning", total=None)
-        yield lambda message, done=None, total=None: bar.update(task, description=message, completed=done, total=total)

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._typing import FloatArray
-from ..curves import SurvivalCurves, row_blocks
-from ..models._base import MOST_GRID_POINTS
+from ..curves import MOST_GRID_POINTS, SurvivalCurves, row_blocks
 
 STEPS = 40
 

@@ -13,8 +13,7 @@ from sklearn.utils import check_random_state
 from .._threads import one_thread
 from .._typing import BoolArray, FloatArray, IntArray
 from ..errors import DataError, Message, MissingExtraError, RequestError, Setting
-from ..models._base import horizon_of
-from ..outcome import Outcome, as_outcome
+from ..outcome import Outcome, as_outcome, resolve_horizon
 from ._fitting import FEWEST_TO_CALIBRATE, RankerFitter
 from ._ranker import BootstrappedRanker
 from ._settings import Settings
@@ -111,7 +110,7 @@ def fit_on_dask(
     sample, outcome = _join_pieces([(table, lives) for table, lives, _ in samples])
     held_out = np.concatenate([marks for _, _, marks in samples])
     matrix = ranker._training_matrix(sample, {})
-    ranker.tau_ = horizon_of(ranker.tau, outcome)
+    ranker.tau_ = resolve_horizon(ranker.tau, outcome)
     fitter = RankerFitter(
         base=ranker.base,
         censoring=ranker.censoring,

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..curves import row_blocks
-from ..models._deep import torch_side
+from ..models.deep import import_networks
 
 if TYPE_CHECKING:
     import torch
@@ -34,7 +34,7 @@ class YearsNetwork:
 
     def predict(self, X: FloatArray) -> FloatArray:
         """Return the expected years of each row."""
-        side = torch_side()
+        side = import_networks()
         with side.torch.no_grad(), side.private_torch(0):
             parts = [
                 self.network(side.torch.from_numpy(((X[rows] - self.mean) / self.scale).astype(np.float32)))
@@ -54,7 +54,7 @@ def compute_hybrid_loss(
     spread: float,
 ) -> torch.Tensor:
     """Return α·MSE + (1 − α)·rank (section 5), the mean over groups of the batch; ranks are held fixed."""
-    torch = torch_side().torch
+    torch = import_networks().torch
     scores = centre + spread * output.reshape(-1)
     total, groups = scores.new_zeros(()), 0
     for f, y, gain in zip(scores.split(group_size), labels.split(group_size), gains.split(group_size), strict=True):
@@ -79,7 +79,7 @@ def train_network(
     X: FloatArray, labels: FloatArray, gains: FloatArray, alpha: float, margin: float, group_size: int, seed: int
 ) -> YearsNetwork:
     """Train a network by Adam over random batches of one group each, stopped early on a share of the rows."""
-    side = torch_side()
+    side = import_networks()
     torch = side.torch
     mean, scale = X.mean(axis=0), X.std(axis=0)
     scale = np.where(scale > 0, scale, 1.0)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import BoolArray, FloatArray
-from ..models._proportional import Baseline, LifeTable, risk_of
+from ..models.fitting import Baseline, LifeTable, relative_risk
 from ..outcome import Outcome
 
 FEWEST_EVENTS = 100  # in each interval
@@ -29,7 +29,7 @@ class HazardInterval:
     def survival(self, log_hazard: FloatArray) -> FloatArray:
         """Return the probability of surviving the interval; all times of the baseline lie within it."""
         whole = self.baseline.hazard[-1] if len(self.baseline.hazard) else 0.0
-        return np.asarray(np.exp(-whole * risk_of(log_hazard)))
+        return np.asarray(np.exp(-whole * relative_risk(log_hazard)))
 
 
 def choose_cut_points(y: Outcome, tau: float, n_intervals: int) -> FloatArray:

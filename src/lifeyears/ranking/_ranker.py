@@ -19,8 +19,7 @@ from ..curves import SurvivalCurves
 from ..data import TablePreprocessor
 from ..errors import DataError, Message, RequestError, Setting, UnsupportedModelError
 from ..metrics import concordance_index
-from ..models._base import horizon_of
-from ..outcome import Outcome, as_outcome
+from ..outcome import Outcome, as_outcome, resolve_horizon
 from ._curves import rescale_curves
 from ._fitting import RankerFit, RankerFitter, Shared
 from ._rows import check_relevance, is_relevance
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from .._typing import RandomState, TableLike
-    from ..outcome import OutcomeLike
+    from ..outcome import OutcomeLike, resolve_horizon
 
 
 class BootstrappedRanker(BaseEstimator):
@@ -216,7 +215,7 @@ class BootstrappedRanker(BaseEstimator):
                 raise DataError(
                     f"X has {len(matrix)} rows and y has {len(outcome)}: there must be one outcome for each"
                 )
-            self.tau_ = horizon_of(self.tau, outcome)
+            self.tau_ = resolve_horizon(self.tau, outcome)
         fitter = RankerFitter(
             base=self.base,
             censoring=self.censoring,

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from .._typing import FloatArray
-from ..curves import SurvivalCurves, row_blocks
-from ..models._base import MOST_GRID_POINTS
+from ..curves import MOST_GRID_POINTS, SurvivalCurves, row_blocks
 from ..outcome import Outcome
 from ..relevance import Diagnostics, DoublyRobust, ExpectedYears
 
@@ -63,7 +62,7 @@ class PseudoLabels:
             n_at_horizon=sum(part.n_at_horizon for part in parts),
             n_imputed=sum(part.n_imputed for part in parts),
             n_fallback=sum(part.n_fallback for part in parts),
-            diagnostics=Diagnostics.joined([part.diagnostics for part in parts]),
+            diagnostics=Diagnostics.join([part.diagnostics for part in parts]),
         )
 
     def __repr__(self) -> str:

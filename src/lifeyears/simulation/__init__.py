@@ -3,18 +3,21 @@
 from ._config import Config
 from ._config_file import read_config
 from ._output import write_run
-from ._policies import Policy
 from ._result import Simulation
-from ._simulate import simulate
+from ._simulate import as_config, simulate
 from ._steady_state import SteadyState, steady_state
-from ._world import World
+from .policies import NAMED_POLICIES, OfferRule, as_policy
+from .worlds.heart import World
 
 __all__ = [
+    "NAMED_POLICIES",
     "Config",
-    "Policy",
+    "OfferRule",
     "Simulation",
     "SteadyState",
     "World",
+    "as_config",
+    "as_policy",
     "read_config",
     "simulate",
     "steady_state",

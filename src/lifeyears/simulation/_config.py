@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any
+from typing import Any, TypeVar, cast
 
-from ._policies import Policy, as_policies
-from ._world import World, _checked, checked_number
+from .._typing import Json
+from ..checks import check_number, check_whole
+from ..errors import Message, RequestError
+from ..text import did_you_mean
+from .policies import OfferRule, as_policies
+from .worlds.heart import World, check_world_setting
 
 # name: (least, largest, whole number)
 NUMBERS: dict[str, tuple[float, float, bool]] = {
@@ -18,6 +22,9 @@ NUMBERS: dict[str, tuple[float, float, bool]] = {
 }
 SCALE = (1e-4, 100.0)
 
+Place = Callable[..., str]  # of keys: where in a file a setting is, with a colon; or nothing
+_Made = TypeVar("_Made")
+
 
 @dataclass(frozen=True, eq=False)
 class Config:
@@ -26,7 +33,7 @@ class Config:
     Parameters
     ----------
     world : World
-    policies : tuple of Policy
+    policies : tuple of OfferRule
         None means the default seven.
     years, replicates : float, int
         How long, from the list that the US rules left; how many times.
@@ -56,106 +63,108 @@ class Config:
 
     def __post_init__(self) -> None:
         if not isinstance(self.world, World):
-            raise ValueError(f"world must be a World; got {self.world!r}")
+            raise RequestError(f"world must be a World; got {self.world!r}")
         object.__setattr__(self, "policies", as_policies(self.policies))
         for name, (low, high, whole) in NUMBERS.items():
-            number = checked_number(name, getattr(self, name), low, high, whole)
-            object.__setattr__(self, name, int(number) if whole else float(number))
+            check = check_whole if whole else check_number
+            object.__setattr__(self, name, check(name, getattr(self, name), low, high))
         if not isinstance(self.common_random_numbers, bool):
-            raise ValueError(f"common_random_numbers must be true or false; got {self.common_random_numbers!r}")
+            raise RequestError(f"common_random_numbers must be true or false; got {self.common_random_numbers!r}")
         names = [policy.name for policy in self.policies]
         reference = names[0] if self.reference is None else self.reference
         if reference not in names:
-            raise ValueError(f"reference must be one of the policies ({', '.join(names)}); got {reference!r}")
+            raise RequestError(f"reference must be one of the policies ({', '.join(names)}); got {reference!r}")
         object.__setattr__(self, "reference", reference)
 
-    def changed(self, **given: Any) -> Config:
-        """With what was given, and is not None, in place of what is here."""
-        given = {name: value for name, value in given.items() if value is not None}
-        if "policies" in given:
-            given.setdefault("reference", self._reference_within(given["policies"]))
-        return replace(self, **given)
+    def changed(self, **settings: Any) -> Config:
+        """Return a copy with the settings that are not None in place of those here."""
+        settings = {name: value for name, value in settings.items() if value is not None}
+        if "policies" in settings:
+            settings.setdefault("reference", self._reference_within(settings["policies"]))
+        return replace(self, **settings)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, as a configuration file holds them; a model handed over appears by its type."""
-        known = {each.name: getattr(self, each.name) for each in fields(self)}
-        world = {name: _plain(value) for name, value in asdict(self.world).items()}
-        return known | {"world": world, "policies": [_described(policy) for policy in self.policies]}
+    def to_dict(self) -> Json:
+        """Return plain values, as a configuration file holds them; a fitted model appears by its type."""
+        settings = {each.name: getattr(self, each.name) for each in fields(self)}
+        world = {name: _as_lists(value) for name, value in asdict(self.world).items()}
+        return settings | {"world": world, "policies": [_describe(policy) for policy in self.policies]}
 
-    def _reference_within(self, policies: Any) -> str | None:
+    def _reference_within(self, policies: object) -> str | None:
         names = [policy.name for policy in as_policies(policies)]
         return self.reference if self.reference in names else None
 
 
-def config_from(settings: Mapping[str, Any], where: Callable[..., str] = lambda *keys: "") -> Config:
-    """A `Config` from plain settings; `where(key, …)` says where in a file a setting stands, for errors.
+def make_config(settings: Mapping[str, object], where: Place = lambda *keys: "") -> Config:
+    """Make a `Config` from plain settings; `where(key, …)` returns where in a file a setting is, for errors.
 
     Examples
     --------
-    >>> config_from({"years": 2, "world": {"scale": 0.1}}).world.waiting_at_start
+    >>> make_config({"years": 2, "world": {"scale": 0.1}}).world.waiting_at_start
     360
-    >>> config_from({"yaers": 2})  # doctest: +ELLIPSIS
+    >>> make_config({"yaers": 2})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ValueError: there is no setting 'yaers' (did you mean years?); there are world, policies, years, ...
+    lifeyears.errors.RequestError: there is no setting 'yaers' (did you mean 'years'?); there are world, policies, ...
     """
-    known = [each.name for each in fields(Config)]
-    _refuse_unknown(settings, known, where)
-    given = dict(settings)
+    _refuse_unknown(settings, [each.name for each in fields(Config)], where)
+    chosen: Json = dict(settings)
     for name, (low, high, whole) in NUMBERS.items():
-        if name in given:
-            _at(where(name), checked_number, name, given[name], low, high, whole)
-    if given.get("policies") is not None:
-        policies = given["policies"]
+        if name in chosen:
+            check = check_whole if whole else check_number
+            _call_at(where(name), check, name, chosen[name], low, high)
+    policies = chosen.get("policies")
+    if policies is not None:
         if isinstance(policies, list):
             for number, each in enumerate(policies):
-                _at(where("policies", number), as_policies, [each])
-        given["policies"] = _at(where("policies"), as_policies, policies)
-    if "world" in given:
-        given["world"] = _world_from(given["world"], where)
+                _call_at(where("policies", number), as_policies, [each])
+        chosen["policies"] = _call_at(where("policies"), as_policies, policies)
+    if "world" in chosen:
+        chosen["world"] = _make_world(chosen["world"], where)
     names = ("reference", "common_random_numbers")
-    return _at(next((where(name) for name in names if name in given), ""), Config, **given)
+    return _call_at(next((where(name) for name in names if name in chosen), ""), Config, **chosen)
 
 
-def _world_from(settings: Any, where: Callable[..., str]) -> World:
+def _make_world(settings: object, where: Place) -> World:
     if not isinstance(settings, Mapping):
-        raise ValueError(f"{where('world')}world must hold settings, such as listed_per_year: 4446; got {settings!r}")
+        raise RequestError(f"{where('world')}world must hold settings, such as listed_per_year: 4446; got {settings!r}")
+    chosen = dict(settings)
+    scale = _call_at(where("world", "scale"), check_number, "scale", chosen.pop("scale", 1.0), *SCALE)
     known = [each.name for each in fields(World)]
-    given = dict(settings)
-    scale = given.pop("scale", 1.0)
-    _at(where("world", "scale"), checked_number, "scale", scale, *SCALE)
-    _refuse_unknown(given, [*known, "scale"], lambda *keys: where("world", *keys))
-    for name, value in given.items():
-        _at(where("world", name), _checked, name, value)
+    _refuse_unknown(chosen, [*known, "scale"], lambda *keys: where("world", *keys))
+    for name, value in chosen.items():
+        _call_at(where("world", name), check_world_setting, name, value)
     try:
-        return World(**given).scaled(scale) if scale != 1 else World(**given)
-    except ValueError as error:  # what two settings cannot be together: the line of the one that is named
-        name = next((name for name in given if name in str(error)), None)
-        raise ValueError((where("world", name) if name else where("world")) + str(error)) from None
+        world = World(**chosen)
+        return world.scaled(scale) if scale != 1 else world
+    except RequestError as error:  # settings that exclude each other: the line of the first of them in the file
+        concerned = cast("tuple[str, ...]", error.parameters.get("names", ()))
+        name = next((name for name in chosen if name in concerned), None)
+        raise _at(where("world", name) if name else where("world"), error) from None
 
 
-def _refuse_unknown(settings: Mapping[str, Any], known: list[str], where: Callable[..., str]) -> None:
-    from difflib import get_close_matches
-
+def _refuse_unknown(settings: Mapping[str, object], known: list[str], where: Place) -> None:
     for name in settings:
         if name not in known:
-            close = get_close_matches(str(name), known, 1, 0.75)
-            hint = f" (did you mean {close[0]}?)" if close else ""
-            raise ValueError(f"{where(name)}there is no setting {name!r}{hint}; there are {', '.join(known)}")
+            hint = did_you_mean(str(name), known)
+            raise RequestError(f"{where(name)}there is no setting {name!r}{hint}; there are {', '.join(known)}")
 
 
-def _at(place: str, make: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def _call_at(place: str, make: Callable[..., _Made], *args: object, **kwargs: object) -> _Made:
     """Call, and put the place before the words of an error."""
     try:
         return make(*args, **kwargs)
-    except ValueError as error:
-        raise ValueError(f"{place}{error}") from None
+    except RequestError as error:
+        raise _at(place, error) from None
 
 
-def _described(policy: Policy) -> dict[str, Any]:
+def _at(place: str, error: RequestError) -> RequestError:
+    return RequestError(Message(place, error.problem), hint=error.hint, code=error.code, **error.parameters)
+
+
+def _describe(policy: OfferRule) -> Json:
     model = policy.model if policy.model is None or isinstance(policy.model, str) else type(policy.model).__name__
-    found = {"name": policy.name, "order": policy.order, "model": model, "target": policy.target, "k": policy.k}
-    return {name: value for name, value in found.items() if value is not None}
+    settings = {"name": policy.name, "order": policy.order, "model": model, "target": policy.target, "k": policy.k}
+    return {name: value for name, value in settings.items() if value is not None}
 
 
-def _plain(value: Any) -> Any:
-    return [_plain(each) for each in value] if isinstance(value, (list, tuple)) else value
+def _as_lists(value: object) -> object:
+    return [_as_lists(each) for each in value] if isinstance(value, (list, tuple)) else value

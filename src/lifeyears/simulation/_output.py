@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from .._files import write_together
+from .._typing import Json
 from ._result import Simulation
 
 
@@ -41,7 +40,7 @@ def write_run(result: Simulation, out: str | Path) -> list[Path]:
     """
     folder = Path(out)
     texts = {
-        "config.json": _json(_as_settings(result.config.to_dict())),
+        "config.json": _json(_drop_unset(result.config.to_dict())),
         "measures.csv": _csv(result.table),
         "differences.csv": _csv(result.differences),
         "by_group.csv": _csv(result.by_group),
@@ -54,30 +53,14 @@ def write_run(result: Simulation, out: str | Path) -> list[Path]:
     return list(files)
 
 
-def checked_folder(out: str | Path) -> Path:
-    """The folder to write to, or an error before the work begins."""
-    folder = Path(out)
-    if folder.exists() and not folder.is_dir():
-        raise NotADirectoryError(f"--out must be a folder; {out} is a file")
-    if (folder / "manifest.json").exists() or (folder / "units").exists():
-        raise ValueError(
-            f"{out} holds a run of `lifeyears compare` or `reproduce`, whose summary and report would be lost: choose "
-            "another folder with --out"
-        )
-    nearest = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
-    if not os.access(nearest, os.W_OK):
-        raise PermissionError(f"cannot write to {nearest}; choose another folder with --out")
-    return folder
-
-
-def _as_settings(settings: dict[str, Any]) -> dict[str, Any]:
-    """As `read_config` takes it."""
+def _drop_unset(settings: Json) -> Json:
+    """Return the settings as `read_config` takes them."""
     return {name: value for name, value in settings.items() if value is not None}
 
 
-def _json(content: dict[str, Any]) -> str:
+def _json(content: Json) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _csv(table: pd.DataFrame) -> str:
-    return table.to_csv(float_format="%.10g", lineterminator="\n")
+    return str(table.to_csv(float_format="%.10g", lineterminator="\n"))

@@ -1,29 +1,27 @@
-"""What a simulation found: measures, paired differences, subgroups."""
+"""The result of a simulation: measures, paired differences, subgroups."""
 
 from __future__ import annotations
 
 import html
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
+from .._typing import AnyArray, FloatArray, Json
+from ..checks import check_choice
+from ..text import count_noun
 from ._config import Config
-from ._measures import GROUP_MEASURES, MEASURES, Measured
+from .worlds.heart import GROUP_MEASURES, MAIN_MEASURES, MEASURES, STATUSES, Measurements
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 LABEL = "Direction from a simulated population, not a forecast: no patient, donor or rate in it is real."
-# The measures that the table on a terminal and the summary's readers want first.
-MAIN = (
-    "life_years_per_transplant",
-    "life_years_gained",
-    "waitlist_deaths_per_100_patient_years",
-    "transplants_per_year",
-    "hearts_lost_per_year",
-    "waiting_days_median",
-)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,18 +31,18 @@ class Simulation:
     Attributes
     ----------
     table : DataFrame
-        One row a policy and measure: `value` (mean over the replicates), and `low` and `high`, a 95% Monte Carlo
+        One row per policy and measure: `value` (mean over the replicates), and `low` and `high`, a 95% Monte Carlo
         interval (NaN if there is one replicate).
     differences : DataFrame
         The same for each policy less the reference, paired by replicate.
     by_group : DataFrame
-        One row a policy, grouping, level and measure.
+        One row per policy, grouping, level and measure.
     group_differences : DataFrame
         The same for each policy less the reference, paired by replicate.
     replicates : DataFrame
-        One row a policy and replicate, one column a measure.
+        One row per policy and replicate, one column per measure.
     transplants_by_status : DataFrame
-        Transplants per 100 patient-years in each current status, one row a policy.
+        Transplants per 100 patient-years in each current status, one row per policy.
     config : Config
     """
 
@@ -57,15 +55,19 @@ class Simulation:
     config: Config = field(repr=False)
 
     def wide(self) -> pd.DataFrame:
-        """The six main measures, one row a policy."""
-        return self.table["value"].unstack("measure").loc[[policy.name for policy in self.config.policies], list(MAIN)]
+        """The six main measures, one row per policy."""
+        return (
+            self.table["value"]
+            .unstack("measure")
+            .loc[[policy.name for policy in self.config.policies], list(MAIN_MEASURES)]
+        )
 
     @property
     def intervals(self) -> str:
         """What `low` and `high` are, in words."""
         return "95% Monte Carlo intervals" if self.config.replicates > 1 else "no intervals of one replicate"
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Json:
         """Plain values, as summary.json holds them; None where there is no interval."""
         return {
             "label": LABEL,
@@ -78,11 +80,11 @@ class Simulation:
 
     def reading(self) -> str:
         """The result in words."""
-        wide, truth = self.wide(), [policy.name for policy in self.config.policies if policy.knows]
-        rest = wide.drop(index=truth)
+        wide, oracles = self.wide(), [policy.name for policy in self.config.policies if policy.is_oracle]
+        rest = wide.drop(index=oracles)
         if rest.empty:
             rest = wide
-        if rest.isna().all(axis=0)[list(MAIN[:3])].any():
+        if rest.isna().all(axis=0)[list(MAIN_MEASURES[:3])].any():
             return f"Nobody waited, or no heart was transplanted: there is nothing to compare. {LABEL}"
         if self.config.replicates == 1:
             return (
@@ -109,8 +111,8 @@ class Simulation:
     def __str__(self) -> str:
         config = self.config
         head = (
-            f"{counted(len(config.policies), 'policy', 'policies')}, {counted(config.years, 'year')}, "
-            f"{counted(config.replicates, 'replicate')}; measures in .table, differences against "
+            f"{count_noun(len(config.policies), 'policy', 'policies')}, {count_noun(config.years, 'year')}, "
+            f"{count_noun(config.replicates, 'replicate')}; measures in .table, differences against "
             f"{config.reference} in .differences, {self.intervals}"
         )
         return f"{head}\n{self.wide().round(2)}\n\n{self.reading()}"
@@ -119,28 +121,25 @@ class Simulation:
 
     def _repr_html_(self) -> str:
         style = {"float_format": "{:,.2f}".format}
-        shown = self.differences[self.differences.index.get_level_values("measure").isin(MAIN)]
+        shown = self.differences[self.differences.index.get_level_values("measure").isin(MAIN_MEASURES)]
         return (
             f"<p>{html.escape(self.reading())}</p>{self.wide().to_html(**style)}"
             f"<p>Paired differences against {html.escape(str(self.config.reference))}, {self.intervals}</p>"
             f"{shown.to_html(**style)}"
         )
 
-    def plot(
-        self, measures: Any = ("life_years_per_transplant", "life_years_gained", MAIN[2]), axes: Any = None
-    ) -> Any:
+    def plot(self, measures: Sequence[str] = MAIN_MEASURES[:3], axes: Axes | AnyArray | None = None) -> Axes | AnyArray:
         """Draw some measures of every policy, with Monte Carlo intervals; return the axes."""
         import matplotlib.pyplot as plt
 
-        unknown = [name for name in measures if name not in MEASURES]
-        if unknown:
-            raise ValueError(f"there is no measure {unknown[0]!r}; there are {', '.join(MEASURES)}")
+        for name in measures:
+            check_choice("measures", name, MEASURES)
         names = [policy.name for policy in self.config.policies]
         if axes is None:
             size = (3.2 * len(measures) + 1, 0.9 + 0.32 * len(names))
             axes = plt.subplots(1, len(measures), figsize=size, sharey=True, layout="constrained", squeeze=False)[1][0]
         rows = np.arange(len(names))[::-1]
-        for ax, measure in zip(np.atleast_1d(axes), measures, strict=True):
+        for ax, measure in zip(np.atleast_1d(np.asarray(axes)), measures, strict=True):
             part = self.table.xs(measure, level="measure").loc[names]
             bars = np.vstack([part["value"] - part["low"], part["high"] - part["value"]])
             ax.errorbar(
@@ -152,45 +151,35 @@ class Simulation:
         return axes
 
 
-def counted(many: float, one: str, more: str = "") -> str:
-    """So many of a thing.
-
-    Examples
-    --------
-    >>> counted(1, "year"), counted(2.5, "year"), counted(2, "policy", "policies")
-    ('1 year', '2.5 years', '2 policies')
-    """
-    return f"{many:,g} {one if many == 1 else more or one + 's'}"
-
-
-def collect(config: Config, found: list[dict[str, Measured]]) -> Simulation:
-    """Put the replicates together."""
+def collect_replicates(config: Config, replicates: list[dict[str, Measurements]]) -> Simulation:
+    """Collect the replicates, one dictionary by policy each, into tables."""
     names = [policy.name for policy in config.policies]
-    values = np.array([[_in_order(one[name].measures, MEASURES) for name in names] for one in found])
+    values = np.array([[_in_order(one[name].measures, MEASURES) for name in names] for one in replicates])
     index = pd.MultiIndex.from_product([names, list(MEASURES)], names=["policy", "measure"])
     others = [name for name in names if name != config.reference]
     reference = [names.index(str(config.reference))]
     kept = [names.index(name) for name in others]
-    levels = list(found[0][names[0]].groups)
+    levels = list(replicates[0][names[0]].groups)
     groups = np.array(
-        [[[_in_order(one[name].groups[level], GROUP_MEASURES) for level in levels] for name in names] for one in found]
+        [
+            [[_in_order(one[name].groups[level], GROUP_MEASURES) for level in levels] for name in names]
+            for one in replicates
+        ]
     )
-    by_status = np.array([[one[name].transplants_by_status for name in names] for one in found])
-    each = pd.MultiIndex.from_product([range(len(found)), names], names=["replicate", "policy"])
+    by_status = np.array([[one[name].transplants_by_status for name in names] for one in replicates])
+    each = pd.MultiIndex.from_product([range(len(replicates)), names], names=["replicate", "policy"])
     return Simulation(
-        table=interval_table(values.reshape(len(found), -1), index),
-        differences=interval_table(
-            (values - values[:, reference])[:, kept].reshape(len(found), -1),
+        table=_tabulate_intervals(values.reshape(len(replicates), -1), index),
+        differences=_tabulate_intervals(
+            (values - values[:, reference])[:, kept].reshape(len(replicates), -1),
             pd.MultiIndex.from_product([others, list(MEASURES)], names=["policy", "measure"]),
         ),
-        by_group=interval_table(groups.reshape(len(found), -1), _group_index(names, levels)),
-        group_differences=interval_table(
-            (groups - groups[:, reference])[:, kept].reshape(len(found), -1), _group_index(others, levels)
+        by_group=_tabulate_intervals(groups.reshape(len(replicates), -1), _group_index(names, levels)),
+        group_differences=_tabulate_intervals(
+            (groups - groups[:, reference])[:, kept].reshape(len(replicates), -1), _group_index(others, levels)
         ),
         replicates=pd.DataFrame(values.reshape(-1, len(MEASURES)), index=each, columns=list(MEASURES)),
-        transplants_by_status=pd.DataFrame(
-            _known_mean(by_status), index=names, columns=[f"status {n}" for n in range(1, 7)]
-        ),
+        transplants_by_status=pd.DataFrame(_mean_of_known(by_status), index=names, columns=list(STATUSES)),
         config=config,
     )
 
@@ -206,9 +195,9 @@ def _group_index(names: list[str], levels: list[tuple[str, str]]) -> pd.MultiInd
     )
 
 
-def interval_table(values: np.ndarray, index: pd.MultiIndex) -> pd.DataFrame:
-    """Mean over the replicates (rows) with Student's interval; replicates where a value is missing are left out."""
-    known, mean = ~np.isnan(values), _known_mean(values)
+def _tabulate_intervals(values: FloatArray, index: pd.MultiIndex) -> pd.DataFrame:
+    """Return the mean over the replicates (rows) that have a value, with Student's interval."""
+    known, mean = ~np.isnan(values), _mean_of_known(values)
     n = known.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         spread = np.sqrt((np.where(known, values - mean, 0.0) ** 2).sum(axis=0) / (n - 1))
@@ -217,17 +206,17 @@ def interval_table(values: np.ndarray, index: pd.MultiIndex) -> pd.DataFrame:
     return pd.DataFrame({"value": mean, "low": mean - half, "high": mean + half}, index=index)
 
 
-def _known_mean(values: np.ndarray) -> np.ndarray:
-    """Mean over the replicates that have a value; NaN where none has."""
+def _mean_of_known(values: FloatArray) -> FloatArray:
+    """Return the mean over the replicates that have a value; NaN where none has."""
     known = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
-        return np.where(known, values, 0.0).sum(axis=0) / known.sum(axis=0)
+        return np.asarray(np.where(known, values, 0.0).sum(axis=0) / known.sum(axis=0))
 
 
 def _nested(table: pd.DataFrame) -> dict[str, dict[str, dict[str, float | None]]]:
-    found: dict[str, dict[str, dict[str, float | None]]] = {}
+    nested: dict[str, dict[str, dict[str, float | None]]] = {}
     for (policy, measure), row in table.iterrows():
-        found.setdefault(policy, {})[measure] = {
+        nested.setdefault(policy, {})[measure] = {
             name: None if math.isnan(row[name]) else float(row[name]) for name in ("value", "low", "high")
         }
-    return found
+    return nested

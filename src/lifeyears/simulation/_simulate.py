@@ -2,52 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
 
 import numpy as np
 
 from .._cluster import workers
-from ._config import Config, config_from
+from ..errors import RequestError
+from ..progress import Progress, no_progress
+from ._config import Config, make_config
 from ._config_file import read_config
-from ._measures import Measured
 from ._replicate import run_replicate
-from ._result import Simulation, collect
-from ._scores import fit_models, with_models
-from ._world import World
+from ._result import Simulation, collect_replicates
+from .policies import OfferRule, attach_models, fit_models
+from .worlds.heart import Measurements, World
 
-
-class Progress(Protocol):
-    """Told what is being done, in a few words, and how many replicates of how many are done."""
-
-    def __call__(self, message: str, done: int | None = None, total: int | None = None) -> object: ...
-
-
-def untold(message: str, done: int | None = None, total: int | None = None) -> None:
-    """Nobody is told."""
+ConfigLike = Config | World | Mapping[str, object] | str | Path
+PolicyLike = OfferRule | str | Mapping[str, object]
 
 
 def simulate(
-    policies: Any = None,
+    policies: Sequence[PolicyLike] | None = None,
     years: float | None = None,
     replicates: int | None = None,
     random_state: int | None = None,
     n_jobs: int | None = None,
-    config: Any = None,
-    progress: Progress = untold,
+    config: ConfigLike | None = None,
+    progress: Progress = no_progress,
     dask: str | None = None,
 ) -> Simulation:
     """Simulate a heart waiting list under several policies, and compare what they do.
 
     Candidates and donors arrive, candidates change status, die or leave, and each heart is offered in the policy's
     order among those it fits until somebody takes it, or it is lost. After a transplant, life follows the registry's
-    law for that pair. All policies start from the list that the US rules left, and meet the same people. What it says
+    law for that pair. All policies start from the list that the US rules left, and meet the same people. The result
     is a direction from a simulated population, not a forecast (docs/simulation.md has the assumptions).
 
     Parameters
     ----------
-    policies : list of str, Policy or dict, optional
+    policies : list of str, OfferRule or dict, optional
         "us_status", "first_come", "uniform", "greedy" (Cox), "position_weighted" (ranker, k=5), "lyg" (life-years
         gained, Cox) and "oracle" (the true expected life) by default; also "greedy_ranker", "oracle_lyg", or your own.
     years : float, optional
@@ -57,12 +50,12 @@ def simulate(
     random_state : int, optional
         Same seed, same result; 0 likewise.
     n_jobs : int, optional
-        Replicates at once, each in a process of its own; None means all cores. It does not change the result.
+        Replicates at once, each in a separate process; None means all cores. It does not change the result.
     config : Config, World, dict or path, optional
         Rates and rules; what is given above goes before it.
     progress : callable
-        ``progress(message, done=None, total=None)``: told in a few words what is being done, and how many of how many
-        replicates are done once they have begun.
+        ``progress(message, done=None, total=None)``: called with each step, and with the number of finished replicates
+        once they have begun.
     dask : str, optional
         Replicates on a Dask cluster: the scheduler's address (tcp://…), or local:2. It does not change the result.
 
@@ -78,44 +71,56 @@ def simulate(
     >>> bool(result.table.loc[("oracle", "life_years_per_transplant"), "value"] > 5)
     True
     """
-    chosen = as_config(config).changed(policies=policies, years=years, replicates=replicates, random_state=random_state)
-    models = fit_models(chosen.policies, chosen.world, chosen.training_rows, chosen.random_state, progress)
-    ready = with_models(chosen.policies, models)
-    found: dict[int, dict[str, Measured]] = {}
-    progress("simulating", 0, chosen.replicates)
-    for number, one in _replicates(chosen, ready, n_jobs, dask):
-        found[number] = one
-        progress("simulating", len(found), chosen.replicates)
-    return collect(chosen, [found[number] for number in range(chosen.replicates)])
+    settings = as_config(config).changed(
+        policies=policies, years=years, replicates=replicates, random_state=random_state
+    )
+    models = fit_models(settings.policies, settings.world, settings.training_rows, settings.random_state, progress)
+    fitted = attach_models(settings.policies, models)
+    measured: dict[int, dict[str, Measurements]] = {}
+    progress("simulating", 0, settings.replicates)
+    for number, one in _run_replicates(settings, fitted, n_jobs, dask):
+        measured[number] = one
+        progress("simulating", len(measured), settings.replicates)
+    return collect_replicates(settings, [measured[number] for number in range(settings.replicates)])
 
 
-def as_config(given: Any = None) -> Config:
-    """A `Config` from itself, a `World`, plain settings or a file."""
-    if given is None:
+def as_config(config: ConfigLike | None = None) -> Config:
+    """Return a `Config` from itself, a `World`, plain settings or a file; None means the defaults.
+
+    Parameters
+    ----------
+    config : Config, World, dict or path, optional
+
+    Examples
+    --------
+    >>> as_config({"years": 2}).years
+    2.0
+    """
+    if config is None:
         return Config()
-    if isinstance(given, Config):
-        return given
-    if isinstance(given, World):
-        return Config(world=given)
-    if isinstance(given, Mapping):
-        return config_from(given)
-    if isinstance(given, (str, Path)):
-        return read_config(given)
-    raise ValueError(f"config must be a Config, a World, a dict or the path of a file; got {given!r}")
+    if isinstance(config, Config):
+        return config
+    if isinstance(config, World):
+        return Config(world=config)
+    if isinstance(config, Mapping):
+        return make_config(config)
+    if isinstance(config, (str, Path)):
+        return read_config(config)
+    raise RequestError(f"config must be a Config, a World, a dict or the path of a file; got {config!r}")
 
 
-def _replicates(
-    config: Config, policies: tuple[Any, ...], n_jobs: int | None, dask: str | None
-) -> Iterator[tuple[int, dict[str, Measured]]]:
-    """Each replicate with its number, as it is finished."""
+def _run_replicates(
+    config: Config, policies: tuple[OfferRule, ...], n_jobs: int | None, dask: str | None
+) -> Iterator[tuple[int, dict[str, Measurements]]]:
+    """Yield each replicate with its number, as it is finished."""
     from joblib import Parallel, delayed
 
-    work = (delayed(_numbered)(number, config, policies) for number in range(config.replicates))
+    work = (delayed(_run_numbered)(number, config, policies) for number in range(config.replicates))
     with workers(dask) as extra:
         options = {"n_jobs": -1 if n_jobs is None else n_jobs, "batch_size": 1, "return_as": "generator_unordered"}
         yield from Parallel(**(options | extra))(work)
 
 
-def _numbered(number: int, config: Config, policies: tuple[Any, ...]) -> tuple[int, dict[str, Measured]]:
+def _run_numbered(number: int, config: Config, policies: tuple[OfferRule, ...]) -> tuple[int, dict[str, Measurements]]:
     seed = np.random.SeedSequence((config.random_state, number))
     return number, run_replicate(config.world, policies, config.years, seed, config.common_random_numbers)

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from ..._typing import FloatArray, IntArray
 from ...errors import RequestError
-from ...metrics._gain import discounts
+from ...metrics import discounts
 from ._kernel import (
     QueryGroups,
     combine_derivatives,

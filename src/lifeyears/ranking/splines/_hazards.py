@@ -25,9 +25,7 @@ from scipy import linalg
 
 from ..._typing import FloatArray, IntArray
 from ...errors import DataError, ModelFileError
-from ...models._newton import maximise
-from ...models._partial_likelihood import PartialLikelihood, RiskSets
-from ...models._proportional import Baseline
+from ...models.fitting import Baseline, PartialLikelihood, RiskSets, maximise
 from ...outcome import Outcome
 from .._piecewise import HazardInterval, linearise_expected_life, restrict_to_interval, sum_expected_life
 from ._terms import NO_INTERACTIONS, InteractionTerms, SplineTerms, TermMatrix, add_interactions, add_splines

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
-from ...models._partial_likelihood import RiskSets
-from ...models._proportional import Baseline
+from ...models.fitting import Baseline, RiskSets
 from ...outcome import Outcome
 from .._piecewise import HazardInterval, linearise_expected_life, sum_expected_life
 from .._settings import Settings
