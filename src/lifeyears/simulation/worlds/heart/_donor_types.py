@@ -10,7 +10,7 @@ import pandas as pd
 from ...._typing import IntArray
 from ....data import Population
 from ....data.registry._match import GROUPS
-from ._pair_law import predict_heart_mass
+from ._pair_law import compute_heart_mass
 from ._world import World
 
 # A donor's type: older than 40 or not, and a large heart or not (about the median of the registry's donors).
@@ -22,7 +22,7 @@ TYPICAL = {"distance_nm": 250.0, "hla_mismatches": 5.0}
 
 def classify_donors(donors: pd.DataFrame) -> IntArray:
     """Return the type of each donor, 0 to 3."""
-    large = predict_heart_mass(donors, "donor_") > LARGE
+    large = compute_heart_mass(donors, "donor_") > LARGE
     return np.asarray(2 * (donors["donor_age"].to_numpy(float) > OLD) + large, dtype=np.int64)
 
 

@@ -114,8 +114,8 @@ def _own_sums(pairs: pd.DataFrame) -> FloatArray:
     return np.asarray(np.column_stack([whole[name] for name in ("late", "early", "nonlinear")]) - np.array(own))
 
 
-def predict_heart_mass(people: pd.DataFrame, prefix: str = "") -> FloatArray:
-    """Predict heart mass in grams by the registry's formula; NaN where size is not known."""
+def compute_heart_mass(people: pd.DataFrame, prefix: str = "") -> FloatArray:
+    """Compute predicted heart mass in grams by the registry's formula; NaN where size is not known."""
     woman = (people[f"{prefix}sex"] == "female").to_numpy()
     height, weight, age = (people[f"{prefix}{name}"].to_numpy(float) for name in ("height_cm", "weight_kg", "age"))
     return _heart_mass(woman, height, weight, age)
@@ -126,7 +126,7 @@ def _candidate_law(people: pd.DataFrame) -> CandidateLaw:
         people["candidate_key"].to_numpy().astype(np.uint64),
         np.zeros((len(people), 3)),
         people["age"].to_numpy(float),
-        predict_heart_mass(people),
+        compute_heart_mass(people),
         (people["sex"] == "male").to_numpy(),
         people["antibodies_class_1"].to_numpy(float) > 20,
         people["pulmonary_mean"].to_numpy(float) > 35,
@@ -139,7 +139,7 @@ def _donor_law(people: pd.DataFrame) -> DonorLaw:
         people["donor_key"].to_numpy().astype(np.uint64),
         np.zeros((len(people), 3)),
         people["donor_age"].to_numpy(float),
-        predict_heart_mass(people, "donor_"),
+        compute_heart_mass(people, "donor_"),
         (people["donor_sex"] == "female").to_numpy(),
         (people["donor_circulatory_death"] == "yes").to_numpy(),
         (people["donor_cmv_positive"] == "yes").to_numpy(),
