@@ -2,9 +2,9 @@
 
 What is fitted (`Levels`): the levels of both hazards, the late one's drift and shape and the rate of loss to follow-up,
 to the quantiles of follow-up and the censored share of the paper's cohort (Tables A4 and A5) and to published survival
-by era. `CENTRE` is the mean and spread of the sums of effects. What is not fitted here: the effects themselves, and
-round numbers set by hand so that Cox's C-indices are near the paper's (`--check` prints them): the spreads in `WORLDS`,
-the fall of the early hazard, and the tilt of the years. No other method's result is looked at.
+by era. `EFFECT_SCALES` is the mean and spread of the sums of effects. What is not fitted here: the effects themselves,
+and round numbers set by hand so that Cox's C-indices are near the paper's (`--check` prints them): the spreads in
+`WORLDS`, the fall of the early hazard, and the tilt of the years. No other method's result is looked at.
 
 The table, the lives and the losses are drawn once, from a fixed seed, and only moved by the constants, so that least
 squares can follow them. The same command prints the same constants.
@@ -24,14 +24,21 @@ from scipy.optimize import least_squares
 
 from lifeyears import Outcome
 from lifeyears.data import simulate_registry
-from lifeyears.data.registry._effects import CENTRE, Effects, sums_of_effects
+from lifeyears.data.registry._effects import EFFECT_SCALES, Effects, sum_effects
 from lifeyears.data.registry._features import LAST_YEAR
-from lifeyears.data.registry._match import match
-from lifeyears.data.registry._outcome import LEVELS, WORLDS, Levels, decades, dropout_rates, law_of_life
+from lifeyears.data.registry._match import match_pairs
+from lifeyears.data.registry._outcome import (
+    LEVELS,
+    WORLDS,
+    Levels,
+    combine_effects,
+    compute_dropout_rates,
+    count_decades,
+)
 from lifeyears.data.registry._population import DAYS, draw_days, draw_donors, draw_recipients
-from lifeyears.data.registry._simulate import observed
+from lifeyears.data.registry._simulate import observe
 from lifeyears.experiments import registry_check
-from lifeyears.experiments._registry_check import follow_up, survival_by_era
+from lifeyears.experiments.bench import describe_follow_up, estimate_survival_by_era
 
 START = Levels(early=-1.8, late=-0.9, late_per_decade=-0.1, shape=1.8, dropout=-2.1)
 FITTED = ("early", "late", "late_per_decade", "shape", "dropout")
@@ -50,9 +57,9 @@ class Cohort:
     luck: np.ndarray
 
     def outcome(self, levels: Levels) -> Outcome:
-        law = law_of_life(self.effects, decades(self.table), WORLDS["registry"], levels)
-        lost = 1 + np.floor(self.luck[2] / dropout_rates(self.table, levels) * DAYS)
-        return observed(law.draw(_Again(self.luck[:2])), lost, self.cut)
+        law = combine_effects(self.effects, count_decades(self.table), WORLDS["registry"], levels)
+        lost = 1 + np.floor(self.luck[2] / compute_dropout_rates(self.table, levels) * DAYS)
+        return observe(law.draw(_Again(self.luck[:2])), lost, self.cut)
 
 
 class _Again:
@@ -70,8 +77,8 @@ def draw_cohort(rows: int, seed: int) -> tuple[Cohort, dict[str, tuple[float, fl
     cut = draw_days(rows, START.tilt, rng)
     year = LAST_YEAR - cut / DAYS
     recipients = draw_recipients(year, rng)
-    table = match(recipients, draw_donors(year, rng, recipients), year)
-    sums = sums_of_effects(table)
+    table = match_pairs(recipients, draw_donors(year, rng, recipients), year)
+    sums = sum_effects(table)
     centre = {part: (round(float(total.mean()), 4), round(float(total.std()), 4)) for part, total in sums.items()}
     scaled = Effects(**{name: (sums[name] - mean) / spread for name, (mean, spread) in centre.items()})
     # the quantiles of an exponential, each once and shuffled: less noise than drawing them
@@ -82,10 +89,10 @@ def draw_cohort(rows: int, seed: int) -> tuple[Cohort, dict[str, tuple[float, fl
 def residuals(cohort: Cohort, levels: Levels) -> np.ndarray:
     """How far off, each in units of what it weighs; the maxima are left out: one patient makes each."""
     y = cohort.outcome(levels)
-    times = follow_up(y)
+    times = describe_follow_up(y)
     off = times["difference"].to_numpy()
     share, quantiles = off[0], off[1:][~times["years"].str.startswith("maximum").to_numpy()[1:]]
-    alive = survival_by_era(y, cohort.table["transplant_year"].to_numpy())["difference"].to_numpy()
+    alive = estimate_survival_by_era(y, cohort.table["transplant_year"].to_numpy())["difference"].to_numpy()
     return np.concatenate([[share / POINTS_CENSORED], quantiles / PERCENT_OF_A_QUANTILE, alive / POINTS_ALIVE])
 
 
@@ -115,7 +122,7 @@ def over_seeds(levels: Levels, seeds: int) -> None:
     tables = []
     for seed in range(seeds):
         data = simulate_registry(random_state=seed, levels=levels)
-        both = follow_up(data.y), survival_by_era(data.y, data.X["transplant_year"].to_numpy())
+        both = describe_follow_up(data.y), estimate_survival_by_era(data.y, data.X["transplant_year"].to_numpy())
         tables.append(pd.concat([table.set_axis(COLUMNS, axis=1) for table in both]).set_index("figure"))
     off = pd.concat([table["difference"] for table in tables], axis=1)
     shown = tables[0][["reference"]].assign(
@@ -154,10 +161,14 @@ if __name__ == "__main__":
 
     cohort, centre = draw_cohort(options.rows, options.seed)
     levels = fit(cohort, START)
-    print(f"\nCENTRE = {centre}\n{levels}")
-    print("as in the package" if centre == CENTRE and levels == LEVELS else "not what the package has: copy them there")
+    print(f"\nEFFECT_SCALES = {centre}\n{levels}")
+    print(
+        "as in the package"
+        if centre == EFFECT_SCALES and levels == LEVELS
+        else "not what the package has: copy them there"
+    )
     print("\nresiduals on the fitted cohort:", np.round(residuals(cohort, levels), 2).tolist())
-    CENTRE.update(centre)
+    EFFECT_SCALES.update(centre)
     over_seeds(levels, options.seeds)
     if options.check:
         signal(options.seeds)

@@ -26,7 +26,7 @@ import pandas as pd
 import lifeyears as ly
 from lifeyears.data import TablePreprocessor
 from lifeyears.experiments import Plan
-from lifeyears.experiments._job import base_model, folds_of, judged
+from lifeyears.experiments.jobs import build_model, judge_scores, split_rows
 from lifeyears.metrics import policy_value
 from lifeyears.ranking import fit_together
 from lifeyears.relevance import IPCW, ExpectedYears, cross_fit
@@ -222,12 +222,12 @@ def ours(models: tuple[str, ...], X: Any, y: Any, new: Any, test: Any, epochs: i
     scores, relevances = {}, {}
     paper = {"preset": "paper", "early_stopping_rounds": 0, "n_jobs": 1}
     rankers = [
-        ly.BootstrappedRanker(base_model(name, plan, 0), tau=TAU, random_state=0, **paper)  # type: ignore[arg-type]
+        ly.BootstrappedRanker(build_model(name, plan, 0), tau=TAU, random_state=0, **paper)  # type: ignore[arg-type]
         for name in models
     ]
     together = fit_together(rankers, X, y)  # as the runner does
     for name in models:
-        base = clock("model", name, base_model(name, plan, 0).fit, X, y)
+        base = clock("model", name, build_model(name, plan, 0).fit, X, y)
         fit = clock.parts["model", name]
         scores[name] = clock("model", name, base.predict, new)
         scores[f"{name} ranker"] = clock("labels and ranker", name, lambda: next(together).predict(new))
@@ -236,13 +236,13 @@ def ours(models: tuple[str, ...], X: Any, y: Any, new: Any, test: Any, epochs: i
         relevances[f"EY {name}"] = clock(
             "nuisances",
             name,
-            lambda n=name: cross_fit(ExpectedYears(base_model(n, plan, 0), tau=TAU), new, test, cv=2).values,
+            lambda n=name: cross_fit(ExpectedYears(build_model(n, plan, 0), tau=TAU), new, test, cv=2).values,
         )
     for name, model in {"KM": ly.models.KaplanMeier(), "Cox": ly.models.Cox(alpha=10.0)}.items():
         weighted = IPCW(model, tau=TAU, on_violation="clip", floor=1e-3)
         relevances[f"IPCW {name}"] = clock("nuisances", name, lambda w=weighted: cross_fit(w, new, test, cv=2).values)
     for name, said in scores.items():
-        clock("measures", name.split()[0], judged, plan, said, test, None, relevances, None, (5.0,))
+        clock("measures", name.split()[0], judge_scores, plan, said, test, None, relevances, None, (5.0,))
     return {"scores": scores, "relevances": relevances}
 
 
@@ -261,7 +261,7 @@ def main() -> None:
     data = ly.data.simulate_registry(given.rows, random_state=0)
     plan = Plan("full")
     rows = np.arange(len(data))
-    train, held = folds_of(data, rows, data.y, plan, 0)[0]
+    train, held = split_rows(data, rows, data.y, plan, 0)[0]
     prepare = TablePreprocessor().fit(data.X.iloc[train])
     X, new = prepare.transform(data.X.iloc[train]), prepare.transform(data.X.iloc[held])
     y, test = data.y[train], data.y[held]

@@ -27,17 +27,19 @@ from joblib import Parallel, delayed
 
 import lifeyears as ly
 from lifeyears.data import TablePreprocessor, simulate_registry
-from lifeyears.experiments._writing import as_markdown
+from lifeyears.experiments.results import to_markdown
 from lifeyears.metrics import policy_value
-from lifeyears.ranking import PRESETS, HybridObjective, settings_of
-from lifeyears.ranking._ensemble import AIMS, PULL, SLACK
-from lifeyears.ranking.splines._hazards import ENOUGH, LINE, MOST_TERMS, PAIR, ROUNDS, STRONGEST
-from lifeyears.ranking.splines._terms import KNOTS, REACH
-from lifeyears.ranking.trees._boosters import YearsTrees, grow, training_table
+from lifeyears.ranking import PRESETS, HybridObjective, resolve_settings
+from lifeyears.ranking._ensemble import SHRINKAGE, TARGET_WEIGHTS, TOLERANCE
+from lifeyears.ranking.splines import _hazards, _terms
+from lifeyears.ranking.trees import YearsTrees, bin_columns, train_booster
 
 ROWS, TEST_ROWS, TAU, WAITLIST, FIRST_SEED = 30_000, 100_000, 20.0, 256, 2000
 WORLDS = ("proportional", "registry", "interactions", "crossing")
-CONSTANTS = (SLACK, PULL, AIMS, LINE, PAIR, ENOUGH, KNOTS, MOST_TERMS, REACH, ROUNDS, STRONGEST)  # of the default
+CONSTANTS = (  # of the default
+    *(TOLERANCE, SHRINKAGE, TARGET_WEIGHTS, _hazards.SPLINE_PRIOR, _hazards.INTERACTION_PRIOR, _hazards.ENOUGH_EVENTS),
+    *(_terms.KNOTS, _hazards.MOST_TERMS, _terms.LARGEST_FACTOR, _hazards.VARIANCE_UPDATES, _hazards.STRONGEST),
+)
 HERE = Path(__file__).parent
 MAIN_ARMS = {
     "default": {},
@@ -89,7 +91,7 @@ def kept(folder: Path, name: str, make) -> list[dict]:
 def chosen(arm: str, options: dict | None) -> str:
     """The settings of an arm, by which its finished units are known."""
     given = dict(options or {})
-    settings = settings_of(given.pop("preset", "default"), given)
+    settings = resolve_settings(given.pop("preset", "default"), given)
     return "" if arm == "Cox" else f"{settings} {CONSTANTS}" if settings.folds else str(settings)
 
 
@@ -118,9 +120,9 @@ def from_cox(X: np.ndarray, y: ly.Outcome, new: np.ndarray) -> np.ndarray:
     """Squared error on EY labels, boosting from Cox's own years with the default's trees, 200 rounds."""
     cox = ly.models.Cox(tau=TAU).fit(X, y)
     labels = ly.relevance.ExpectedYears(cox, tau=TAU).estimate(X, y).values
-    settings = settings_of("default", {"n_estimators": 200})
+    settings = resolve_settings("default", {"n_estimators": 200})
     objective = HybridObjective(labels, 1.0, 1.0, 256)
-    booster = grow(training_table(X, settings, 0), objective, cox.predict(X), settings, 0, threads=1)
+    booster = train_booster(bin_columns(X, settings, 0), objective, cox.predict(X), settings, 0, threads=1)
     return cox.predict(new) + YearsTrees(booster, 0.0, 200).predict(new)
 
 
@@ -150,7 +152,7 @@ def worlds(folder: Path, seeds: int, lever_seeds: int, jobs: int) -> pd.DataFram
 
 def public_unit(name: str, base: str) -> list[dict]:
     """Both presets over one base on one public set, against the base: paired differences of waitlist value."""
-    from lifeyears.experiments._job import base_model
+    from lifeyears.experiments.jobs import build_model
 
     data = ly.data.load(name)
     rng = np.random.default_rng(0)
@@ -161,7 +163,7 @@ def public_unit(name: str, base: str) -> list[dict]:
     for test in (0, 1):
         train, held = np.flatnonzero(half != test), np.flatnonzero(half == test)
         for preset in ("paper", "default"):
-            model = base_model(base, ly.experiments.Plan("full", tau=tau), 0)
+            model = build_model(base, ly.experiments.Plan("full", tau=tau), 0)
             ranker = ly.BootstrappedRanker(model, tau=tau, preset=preset, random_state=0, n_jobs=1)
             ranker.fit(X.iloc[train], y[train])
             scores[preset][held] = ranker.predict(X.iloc[held])
@@ -240,9 +242,9 @@ def world_tables(found: pd.DataFrame) -> str:
                 row[world] = cell.replace(" ± nan", "").replace(", at least nan%", "")  # one cohort has no spread
             many = wide[arm].dropna().groupby("world").size()
             rows.append({**row, "cohorts": ", ".join(str(many.get(world, 0)) for world in WORLDS)})
-        text.append(f"### {title}\n\n{as_markdown(pd.DataFrame(rows))}\n")
+        text.append(f"### {title}\n\n{to_markdown(pd.DataFrame(rows))}\n")
     head = wide.groupby("world")[["Cox", "ceiling"]].mean().loc[list(WORLDS)].round(2)
-    return f"{as_markdown(head.reset_index())}\n\n" + "\n".join(text)
+    return f"{to_markdown(head.reset_index())}\n\n" + "\n".join(text)
 
 
 def public_table(found: pd.DataFrame) -> str:
@@ -261,7 +263,7 @@ def public_table(found: pd.DataFrame) -> str:
         f"{(part.value < 0).sum()}, clearly in {(part.high < 0).sum()}"
         for arm, part in found.groupby("arm")
     ]
-    return as_markdown(wide.reset_index()) + "\n\n" + "; ".join(tally) + ".\n"
+    return to_markdown(wide.reset_index()) + "\n\n" + "; ".join(tally) + ".\n"
 
 
 def main() -> None:

@@ -260,8 +260,8 @@ def bench_ranker(X: np.ndarray, y: ly.Outcome) -> list[Row]:
     """The objective against LightGBM's lambdarank, the fit against plain regression, and a whole default fit."""
     import lightgbm
 
-    from lifeyears.ranking import HybridObjective, settings_of
-    from lifeyears.ranking.trees._boosters import grow, training_table
+    from lifeyears.ranking import HybridObjective, resolve_settings
+    from lifeyears.ranking.trees import bin_columns, train_booster
 
     n, size = 48_000, 256
     labels = ly.relevance.ExpectedYears(ly.models.KaplanMeier(), tau=20).fit(X, y).estimate(X, y).values
@@ -285,8 +285,8 @@ def bench_ranker(X: np.ndarray, y: ly.Outcome) -> list[Row]:
 
     theirs = min(rounds("lambdarank", lambdarank_truncation_level=size) - rounds("regression") for _ in range(3))
     ours = best_times(10, ours=lambda: objective(scores))[0]["ours"]
-    paper = settings_of("paper", {"early_stopping_rounds": 0})
-    table = training_table(X, paper, 0).construct()
+    paper = resolve_settings("paper", {"early_stopping_rounds": 0})
+    table = bin_columns(X, paper, 0).construct()
     plain = lightgbm.Dataset(X, labels, params={"verbosity": -1, "num_threads": 1}).construct()
     same = {
         "learning_rate": 0.05,
@@ -301,7 +301,9 @@ def bench_ranker(X: np.ndarray, y: ly.Outcome) -> list[Row]:
     }
     fits, _ = best_times(
         2,
-        ours=lambda: grow(table, HybridObjective(labels, 0.3, 1.0, size), float(labels.mean()), paper, 0, threads=1),
+        ours=lambda: train_booster(
+            table, HybridObjective(labels, 0.3, 1.0, size), float(labels.mean()), paper, 0, threads=1
+        ),
         plain=lambda: lightgbm.train(same, plain, 100),
     )
     start = time.perf_counter()

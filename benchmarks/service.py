@@ -104,7 +104,7 @@ def main():
     parser.add_argument("--rows", type=int, default=300)
     chosen = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    from lifeyears.service._sample import sample_models
+    from lifeyears.service import sample_models
 
     model = sample_models(print)["ranker"]
     least, middle, used = in_process(model)

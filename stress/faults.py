@@ -31,7 +31,7 @@ import sys, lifeyears as ly
 data = ly.data.simulate_registry(n=200, random_state=1)
 options = dict(iterations=2, folds=2, models=("KM", "Cox"), default_over=(), waitlist=20, tau=15.0)
 print("begun", flush=True)
-def told(done, total): print(f"{done} of {total}", flush=True)
+def told(message, done, total): print(f"{done} of {total}", flush=True)
 out, jobs, dask = sys.argv[1:]
 ly.experiments.run("full", data, out, n_jobs=int(jobs), dask=dask or None, progress=told, **options)
 """
@@ -197,12 +197,12 @@ class Faults:
 
     def damaged_unit(self) -> dict:
         """Truncated, emptied, bits flipped, another unit's, another run's, a folder in its place: made again."""
-        from lifeyears.experiments._runner import unit_path
+        from lifeyears.experiments._store import job_path
 
         other = self.home / "other"
         code, words = finished(started_other(other))
         assert code == 0, words
-        whole = unit_path(self.home / "undisturbed", 0, 1).read_bytes()
+        whole = job_path(self.home / "undisturbed", 0, 1).read_bytes()
         flipped = bytearray(whole)
         for at in self.rng.integers(len(whole), size=8):
             flipped[at] ^= 1 << int(self.rng.integers(8))
@@ -211,13 +211,13 @@ class Faults:
             "empty": b"",
             "bits flipped": bytes(flipped),
             "zeros": bytes(len(whole)),
-            "another unit's": unit_path(self.home / "undisturbed", 1, 0).read_bytes(),
-            "another run's": unit_path(other, 0, 1).read_bytes(),
+            "another unit's": job_path(self.home / "undisturbed", 1, 0).read_bytes(),
+            "another run's": job_path(other, 0, 1).read_bytes(),
             "a web page": b"<!DOCTYPE html><html>404</html>",
         }
         for kind, content in kinds.items():
             out = self.copy(f"unit {kind}")
-            unit_path(out, 0, 1).write_bytes(content)
+            job_path(out, 0, 1).write_bytes(content)
             self.resumed(out)
         return {"kinds": list(kinds)}
 
@@ -227,7 +227,7 @@ class Faults:
         code, words = finished(started(out, before=CLOCK))
         assert code == 0, words
         assert contents(out) == self.expected
-        for number, path in enumerate(sorted((out / "units").iterdir())):
+        for number, path in enumerate(sorted((out / "jobs").iterdir())):
             os.utime(path, (4e9, 4e9) if number % 2 else (1.0, 1.0))
         done = subprocess.run([sys.executable, "-m", "lifeyears", "status", str(out)], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr

@@ -162,12 +162,17 @@ def replay(name: str, number: int) -> None:
         print("read" if target.tried(made) else "refused")
 
 
+def few(inputs: int, share: float) -> int:
+    return min(inputs, max(2, round(inputs * share)))
+
+
 def main() -> None:
     from fuzz_targets import TARGETS
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only")
     parser.add_argument("--inputs", type=int)
+    parser.add_argument("--share", type=float, default=1.0, help="of the inputs that each target gets otherwise")
     parser.add_argument("--start", type=int, default=0)
     parser.add_argument("--replay", type=int)
     asked = parser.parse_args()
@@ -179,9 +184,9 @@ def main() -> None:
     failed = 0
     for name in asked.only.split(",") if asked.only else order:
         if name == "command line as processes":
-            row = subprocesses(asked.inputs or PROCESSES)
+            row = subprocesses(asked.inputs or few(PROCESSES, asked.share))
         else:
-            row = fuzz(name, range(asked.start, asked.start + (asked.inputs or TARGETS[name][1])))
+            row = fuzz(name, range(asked.start, asked.start + (asked.inputs or few(TARGETS[name][1], asked.share))))
         failed += len(row["failures"])
         counts = {key: value for key, value in row.items() if key != "failures"}
         print(f"{name}: {counts}, {len(row['failures'])} failures", flush=True)

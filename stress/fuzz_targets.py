@@ -16,6 +16,7 @@ import pandas as pd
 from mutate import any_value, mutate_bytes, mutate_cells, mutate_json, mutate_npz, mutate_value, mutate_zip
 
 import lifeyears as ly
+from lifeyears.errors import RequestError
 
 
 class Target:
@@ -167,7 +168,7 @@ class TableTarget(Target):
 
     suffix = ".csv"
     outcome = ("years", "died")
-    refusals = (ValueError, FileNotFoundError, IsADirectoryError, PermissionError, ImportError)
+    refusals = (RequestError,)
     mutator = staticmethod(mutate_bytes)
 
     def prepare(self) -> None:
@@ -268,10 +269,10 @@ class ZipTarget(TableTarget):
 class StarTarget(Target):
     """`read_star` on a small made-up release, text or Stata."""
 
-    refusals = (ValueError, FileNotFoundError)
+    refusals = (RequestError,)
 
     def prepare(self) -> None:
-        sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "data"))
+        sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "data" / "star"))
         from star_release import made_up_patients, write_text
 
         patients = made_up_patients(60, columns=120)
@@ -434,8 +435,8 @@ class RunTarget(Target):
         return name, change(rng, self.files[name], self.files["manifest.json"])
 
     def give(self, made: object) -> object:
-        from lifeyears.experiments._plan import Plan
-        from lifeyears.experiments._runner import begin, load_unit, status
+        from lifeyears.experiments import Plan, status
+        from lifeyears.experiments._store import load_job, open_run
 
         name, content = made
         for each, whole in (self.files | {name: content}).items():
@@ -443,8 +444,8 @@ class RunTarget(Target):
             (self.home / each).write_bytes(whole)
         try:
             status(self.home)
-            begin(self.home, Plan("full", **self.options), self.data)
-            return [load_unit(self.home, 0, fold) for fold in range(2)]
+            open_run(self.home, Plan("full", **self.options), self.data)
+            return [load_job(self.home, 0, fold) for fold in range(2)]
         finally:
             shutil.rmtree(self.home)
 

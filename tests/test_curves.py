@@ -119,8 +119,8 @@ def test_one_curve_shown_for_all_and_curves_of_each_own(interpolation, first):
     [
         ([1.0, 1.0], [[0.5, 0.5]], "strictly increasing"),
         ([-1.0, 1.0], [[0.5, 0.5]], "not negative"),
-        ([1.0, 2.0], [[0.5, 0.6]], "row 0 is no survival curve"),
-        ([1.0, 2.0], [[1.0, 0.6], [1.2, 0.6]], "row 1 is no survival curve"),
+        ([1.0, 2.0], [[0.5, 0.6]], "row 0 is not a survival curve"),
+        ([1.0, 2.0], [[1.0, 0.6], [1.2, 0.6]], "row 1 is not a survival curve"),
         ([1.0, 2.0], [[1.0, np.nan]], "NaN"),
         ([1.0, 2.0], [[1.0, 0.5, 0.2]], "shapes"),
         ([], np.ones((1, 0)), "list of numbers"),

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 import lifeyears as ly
 from lifeyears.allocation import DonorTypeRanker, LifeYearsGained
-from lifeyears.saving import ModelFileError
+from lifeyears.errors import ModelFileError
 
 
 @pytest.fixture(scope="module")
@@ -188,14 +188,14 @@ def rewritten(saved, folder, change):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda c: c.update(schema=99), "update lifeyears"),
-        (lambda c: c.update(format="other"), "holds no model"),
+        (lambda c: c.update(schema=99), "Update lifeyears"),
+        (lambda c: c.update(format="other"), "does not hold a model"),
         (lambda c: c.update(model={"class": "os.system", "state": {}}), "does not save"),
         (lambda c: c.update(model={"class": "Cox", "state": {"__class__": "x"}}), "cannot have"),
         (lambda c: c.update(model={"eval": "1"}), "unknown"),
         (lambda c: c.update(model={"array": "missing"}), "not a model"),
         (lambda c: c.pop("model"), "not a model"),
-        (lambda c: c.update(model=[1, 2]), "holds no model"),
+        (lambda c: c.update(model=[1, 2]), "does not hold a model"),
         (lambda c: c.update(model={"class": "BootstrappedRanker", "state": {}}), "leaves out"),
         (lambda c: c["model"]["state"].update(predict=5), "cannot have"),
         (lambda c: c.update(schema=-3), "schema"),
@@ -214,7 +214,7 @@ def test_other_things_are_refused(saved, tmp_path):
     with pytest.raises(FileExistsError, match="overwrite=True"):
         ly.save(ly.load(saved), saved)
     (tmp_path / "mine").mkdir()
-    with pytest.raises(FileExistsError, match="no saved model"):
+    with pytest.raises(FileExistsError, match="not a saved model"):
         ly.save(ly.load(saved), tmp_path / "mine", overwrite=True)
     with pytest.raises(TypeError, match="without pickle"):
         ly.save(ly.models.wrap(lambda X: (np.ones(1), np.ones((len(X), 1)))), tmp_path / "foreign")
@@ -239,7 +239,7 @@ def test_overwriting_replaces_whole(saved, cohort, tmp_path):
     ],
 )
 def test_forged_trees_are_refused_before_lightgbm_reads_them(old, new, saved):
-    from lifeyears.ranking.trees._text import check_booster_text
+    from lifeyears.ranking.trees import check_booster_text
 
     text = (saved / "booster_0.txt").read_text()
     check_booster_text(text)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import lifeyears as ly
-from lifeyears._views import Chart, Series, columns_of, draw, forest, html_table, in_words
+from lifeyears._views import Chart, Series, draw, forest, format_number, html_table, make_columns
 
 
 def test_values_are_joined_with_what_belongs_to_them():
@@ -26,7 +26,7 @@ def test_values_are_joined_with_what_belongs_to_them():
             "share of patients": [0.25, 1.0],
         }
     )
-    columns = {column.name: column for column in columns_of(table)}
+    columns = {column.name: column for column in make_columns(table)}
     assert list(columns) == ["model", "years", "NDCG@1", "p", "patients", "share of patients"]
     assert columns["years"].texts == ["14.40 (14.10 to 14.70)", "11.00"]
     assert columns["years"].extras == {"low": [14.1, None], "high": [14.7, None]}
@@ -39,8 +39,8 @@ def test_values_are_joined_with_what_belongs_to_them():
 @pytest.mark.parametrize(
     ("value", "text"), [(-1.239, "−1.24"), (0.0, "0.00"), (-0.001, "0.00"), (1234.5, "1,234.50"), (np.nan, "–")]
 )
-def test_numbers_in_words(value, text):
-    assert in_words(value) == text
+def test_numbers_format_number(value, text):
+    assert format_number(value) == text
 
 
 def test_no_text_of_data_becomes_markup():

@@ -6,6 +6,7 @@ The parts load when they are first used, so that ``import lifeyears`` stays ligh
 from __future__ import annotations
 
 import importlib
+import logging
 from typing import TYPE_CHECKING, Any
 
 from ._version import __version__
@@ -27,8 +28,11 @@ if TYPE_CHECKING:
         simulation,
     )
     from ._versions import show_versions
+    from .errors import ModelFileError
     from .ranking import BootstrappedRanker
-    from .saving import ModelFileError, load, save
+    from .saving import load, save
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 _PARTS = (
     *("allocation", "data", "experiments", "metrics", "models", "ranking", "relevance", "report", "scoring", "service"),
@@ -36,7 +40,7 @@ _PARTS = (
 )
 _NAMES = {
     "BootstrappedRanker": "ranking",
-    "ModelFileError": "saving",
+    "ModelFileError": "errors",
     "load": "saving",
     "save": "saving",
     "show_versions": "_versions",

@@ -1,13 +1,50 @@
-"""Files written beside their places and renamed there: whole, or not at all."""
+"""Files that a request names: the system's errors about them, and writing that leaves them whole or as they were."""
 
 from __future__ import annotations
 
+import errno
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from .errors import FileReadError, Message, RequestError, Setting
+from .errors import FileReadError, Message, MissingFileError, RequestError, Setting
+
+# Errors of the system that another path, or another permission, would avoid. A full or broken disk is not among them.
+REQUEST_ERRORS = frozenset(
+    getattr(errno, name)
+    for name in ("ENOENT", "EACCES", "EPERM", "ENOTDIR", "EISDIR", "EEXIST", "ENAMETOOLONG", "ELOOP", "EINVAL")
+)
+
+
+@contextmanager
+def wrap_file_errors(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Raise the system's errors about a file that the request names as a `FileReadError`.
+
+    Errors that no other request would avoid, such as a full disk, are left as they are.
+
+    Examples
+    --------
+    >>> with wrap_file_errors("nowhere/my.csv"):
+    ...     open("nowhere/my.csv")
+    Traceback (most recent call last):
+    lifeyears.errors.MissingFileError: nowhere/my.csv: no such file or directory
+    """
+    try:
+        yield
+    except FileReadError:
+        raise
+    except OSError as error:
+        if error.errno not in REQUEST_ERRORS:
+            raise
+        kind = MissingFileError if error.errno == errno.ENOENT else FileReadError
+        problem = f"{error.filename or os.fspath(path)}: {(error.strerror or 'it cannot be used').lower()}"
+        raise kind(problem, path=os.fspath(path)) from None
+    except ValueError as error:
+        if "null byte" not in str(error) and "null character" not in str(error):
+            raise
+        raise FileReadError(f"{os.fspath(path)!r} is not a path: it holds a null character") from None
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -20,19 +57,22 @@ def write_together(files: Mapping[Path, bytes]) -> None:
     beside = {path: path.with_name(f".{path.name}.{os.getpid()}") for path in files}
     try:
         for path, content in files.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
+            with wrap_file_errors(path.parent):
+                path.parent.mkdir(parents=True, exist_ok=True)
             write_to_disk(beside[path], content)
         for path, written in beside.items():
-            written.replace(path)
+            with wrap_file_errors(path):
+                written.replace(path)
     finally:
         for written in beside.values():
-            written.unlink(missing_ok=True)
+            with suppress(OSError):  # not there, or in a place where nothing could be written
+                written.unlink()
 
 
 def write_to_disk(path: Path, content: bytes) -> None:
-    """Write a file and wait until it is on the disk; an error says which, on a full disk too."""
+    """Write a file and wait until it is on the disk; an error names the file, on a full disk too."""
     try:
-        with open(path, "wb") as file:
+        with wrap_file_errors(path), open(path, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

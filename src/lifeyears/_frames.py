@@ -9,7 +9,7 @@ import pandas as pd
 
 
 def as_pandas(table: Any) -> pd.DataFrame | None:
-    """A pandas or polars frame as a pandas one; None for anything else."""
+    """Return a pandas or polars frame as a pandas one; None for anything else."""
     if isinstance(table, pd.DataFrame):
         return table
     if type(table).__module__.split(".")[0] != "polars":
@@ -24,7 +24,7 @@ def as_pandas(table: Any) -> pd.DataFrame | None:
 
 
 def is_category(column: pd.Series) -> bool:
-    """Whether a column holds categories: words or booleans, not numbers; dates and durations are neither.
+    """Return whether a column holds categories: words or booleans, not numbers; dates and durations are neither.
 
     Examples
     --------
@@ -39,5 +39,5 @@ def is_category(column: pd.Series) -> bool:
 
 
 def is_time(column: pd.Series) -> bool:
-    """Whether a column holds dates or durations."""
-    return pd.api.types.is_datetime64_any_dtype(column) or pd.api.types.is_timedelta64_dtype(column)
+    """Return whether a column holds dates or durations."""
+    return bool(pd.api.types.is_datetime64_any_dtype(column) or pd.api.types.is_timedelta64_dtype(column))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -17,6 +18,7 @@ FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]
 AnyArray: TypeAlias = NDArray[Any]
-RandomState: TypeAlias = int | np.integer[Any] | np.random.Generator | None
+RandomState: TypeAlias = int | np.integer[Any] | np.random.Generator | np.random.SeedSequence | None
+PathLike: TypeAlias = str | os.PathLike[str]
 Json: TypeAlias = dict[str, Any]
 """An object as JSON holds it."""

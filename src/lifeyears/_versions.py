@@ -24,14 +24,14 @@ PACKAGES = (
 
 
 def installed_versions() -> dict[str, str]:
-    """Versions of Python and of each package we build on; absent ones are marked."""
-    found = {"python": sys.version.split()[0], "platform": platform.platform(terse=True)}
+    """Return the versions of Python and of each package we build on; absent ones are marked."""
+    versions = {"python": sys.version.split()[0], "platform": platform.platform(terse=True)}
     for package in PACKAGES:
         try:
-            found[package] = version(package)
+            versions[package] = version(package)
         except PackageNotFoundError:
-            found[package] = "not installed"
-    return found
+            versions[package] = "not installed"
+    return versions
 
 
 def show_versions() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from numbers import Integral, Real
-from typing import Any, TypeVar
+from typing import SupportsFloat, SupportsInt, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .errors import RequestError
 from .text import did_you_mean
@@ -26,7 +26,7 @@ def is_number(value: object, whole: bool = False) -> bool:
     return isinstance(value, Integral if whole else Real) and not isinstance(value, (bool, np.bool_))
 
 
-def check_number(name: str, value: Any, low: float = -np.inf, high: float = np.inf) -> float:
+def check_number(name: str, value: object, low: float = -np.inf, high: float = np.inf) -> float:
     """Check a finite number within limits (both included).
 
     Examples
@@ -39,11 +39,12 @@ def check_number(name: str, value: Any, low: float = -np.inf, high: float = np.i
     """
     if not is_number(value):
         raise RequestError(f"{name} must be a number; got {value!r}", name=name)
-    _check_limits(name, value, low, high)
-    return float(value)
+    number = float(cast("SupportsFloat", value))
+    _check_limits(name, value, number, low, high)
+    return number
 
 
-def check_whole(name: str, value: Any, low: float = -np.inf, high: float = np.inf) -> int:
+def check_whole(name: str, value: object, low: float = -np.inf, high: float = np.inf) -> int:
     """Check a whole number within limits (both included).
 
     Examples
@@ -54,11 +55,12 @@ def check_whole(name: str, value: Any, low: float = -np.inf, high: float = np.in
     """
     if not is_number(value, whole=True):
         raise RequestError(f"{name} must be a whole number; got {value!r}", name=name)
-    _check_limits(name, value, low, high)
-    return int(value)
+    number = int(cast("SupportsInt", value))
+    _check_limits(name, value, number, low, high)
+    return number
 
 
-def check_positive(name: str, value: Any) -> float:
+def check_positive(name: str, value: object) -> float:
     """Check a positive, finite number, such as a horizon.
 
     Examples
@@ -66,9 +68,10 @@ def check_positive(name: str, value: Any) -> float:
     >>> check_positive("tau", 20)
     20.0
     """
-    if not is_number(value) or not 0 < value < np.inf:
+    number = float(cast("SupportsFloat", value)) if is_number(value) else np.nan
+    if not 0 < number < np.inf:
         raise RequestError(f"{name} must be a positive, finite number; got {value!r}", name=name)
-    return float(value)
+    return number
 
 
 def check_choice(name: str, value: _Choice, allowed: Collection[object]) -> _Choice:
@@ -91,7 +94,7 @@ def check_choice(name: str, value: _Choice, allowed: Collection[object]) -> _Cho
     return value
 
 
-def check_values(name: str, values: Any) -> NDArray[np.float64]:
+def check_values(name: str, values: ArrayLike) -> NDArray[np.float64]:
     """Check a finite, one-dimensional array of numbers; of a `Relevance`, its values are taken.
 
     Examples
@@ -100,22 +103,22 @@ def check_values(name: str, values: Any) -> NDArray[np.float64]:
     array([1., 2.])
     """
     try:
-        values = np.asarray(getattr(values, "values", values), dtype=float)
+        numbers: NDArray[np.float64] = np.asarray(getattr(values, "values", values), dtype=float)
     except (TypeError, ValueError) as error:
         raise RequestError(f"{name} must be numbers: {error}", name=name) from None
-    if values.ndim != 1:
-        raise RequestError(f"{name} must be one-dimensional; its shape is {values.shape}", name=name)
-    if not len(values):
+    if numbers.ndim != 1:
+        raise RequestError(f"{name} must be one-dimensional; its shape is {numbers.shape}", name=name)
+    if not len(numbers):
         raise RequestError(f"{name} is empty", name=name)
-    bad = ~np.isfinite(values)
+    bad = ~np.isfinite(numbers)
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
         raise RequestError(f"{name} is missing or infinite in row {row} ({bad.sum()} rows in all)", name=name, row=row)
-    return values
+    return numbers
 
 
-def check_random_state(random_state: Any) -> np.random.Generator:
-    """Return a random generator from a seed.
+def check_random_state(random_state: object) -> np.random.Generator:
+    """Return a random generator from a seed, or the generator itself.
 
     Examples
     --------
@@ -124,15 +127,17 @@ def check_random_state(random_state: Any) -> np.random.Generator:
     lifeyears.errors.RequestError: random_state must be a whole number from 0 on, or None; got 'seven'
     """
     try:
-        return np.random.default_rng(random_state)
+        return np.random.default_rng(cast("int | None", random_state))
     except (TypeError, ValueError):
-        raise RequestError(f"random_state must be a whole number from 0 on, or None; got {random_state!r}") from None
+        raise RequestError(
+            f"random_state must be a whole number from 0 on, or None; got {random_state!r}", name="random_state"
+        ) from None
 
 
-def _check_limits(name: str, value: Any, low: float, high: float) -> None:
-    if not value >= low:  # NaN, too
+def _check_limits(name: str, value: object, number: float, low: float, high: float) -> None:
+    if not number >= low:  # NaN, too
         raise RequestError(f"{name} must be at least {low:g}; got {value!r}", name=name)
-    if value > high:
+    if number > high:
         raise RequestError(f"{name} must be at most {high:g}; got {value!r}", name=name)
-    if not np.isfinite(value):
+    if not np.isfinite(number):
         raise RequestError(f"{name} must be finite; got {value!r}", name=name)

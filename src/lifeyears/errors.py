@@ -1,4 +1,4 @@
-"""Errors that know their reader: what was found, what was expected, and what to do next.
+"""Errors that know their reader (what was found, what was expected, what to do next), and categories of warnings.
 
 The library names a setting by the name it has in Python, as a `Setting` inside a `Message`. Each layer renders it in
 its own terms: Python as ``event_values=2``, the command line as ``--event-values 2``, REST as ``"event_values": 2``.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 
 class _NotGiven:
@@ -81,9 +81,9 @@ class Message(str):
         flat: list[str | Setting] = []
         for part in parts:
             flat.extend(part.parts if isinstance(part, Message) else (part,))
-        made = super().__new__(cls, "".join(p if isinstance(p, str) else python_terms(p) for p in flat))
-        made.parts = tuple(flat)
-        return made
+        message = super().__new__(cls, "".join(p if isinstance(p, str) else python_terms(p) for p in flat))
+        message.parts = tuple(flat)
+        return message
 
     def render(self, dialect: Dialect) -> str:
         """Return the text with every setting in the reader's terms."""
@@ -123,7 +123,7 @@ class LifeyearsError(Exception):
 
     default_code: ClassVar[str] = "error"
 
-    def __init__(self, problem: str, *, hint: str = "", code: str | None = None, **parameters: Any) -> None:
+    def __init__(self, problem: str, *, hint: str = "", code: str | None = None, **parameters: object) -> None:
         text = Message(problem, ("" if problem.endswith((".", "?", "!")) else ".") + " ", hint) if hint else problem
         super().__init__(text)
         self.problem, self.hint, self.parameters = problem, hint, parameters
@@ -161,6 +161,18 @@ class MissingFileError(FileReadError, FileNotFoundError):
     default_code = "missing_file"
 
 
+class ExistingFileError(FileReadError, FileExistsError):
+    """A file or folder that the request would write exists and must not be replaced."""
+
+    default_code = "existing_file"
+
+
+class UnsupportedModelError(RequestError, TypeError):
+    """A model or object of a kind that the requested operation does not support."""
+
+    default_code = "unsupported_model"
+
+
 class ModelFileError(RequestError):
     """A saved model that is damaged, forged, or of an unknown kind."""
 
@@ -177,3 +189,56 @@ class WorkError(LifeyearsError, RuntimeError):
     """The request was right and the work failed. Exit code 1, HTTP status 5xx."""
 
     default_code = "work_failed"
+
+
+class LifeyearsWarning(UserWarning):
+    """Base class of the warnings that Lifeyears issues on purpose.
+
+    Programs tell warnings apart by their category, never by their text.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as issued:
+    ...     warnings.simplefilter("always")
+    ...     warnings.warn(FollowUpWarning("the horizon lies beyond the longest follow-up"), stacklevel=1)
+    >>> [issubclass(each.category, PositivityWarning) for each in issued]
+    [True]
+    """
+
+
+class ConvergenceWarning(LifeyearsWarning):
+    """A fit did not reach its optimum.
+
+    The warnings that our models issue are of scikit-learn's category of this name, too.
+
+    Parameters
+    ----------
+    message : str
+    model : str, optional
+        The name of the model, for programs that count such fits.
+    """
+
+    def __init__(self, message: str, model: str = "") -> None:
+        super().__init__(message)
+        self.model = model
+
+
+class PositivityWarning(LifeyearsWarning):
+    """The horizon is not supported: some subjects cannot be followed that long, so weights are large or clipped."""
+
+
+class FollowUpWarning(PositivityWarning):
+    """The horizon lies beyond the longest follow-up: what happens in between is not in the data."""
+
+
+class DataWarning(LifeyearsWarning):
+    """Something in the data is suspicious, such as a column that seems to be coded in another way than in training."""
+
+
+class SampleSizeWarning(DataWarning):
+    """There are too few rows for what was asked of them; intervals cover less often than their level."""
+
+
+class PredictionWarning(LifeyearsWarning):
+    """Scores or relevance look wrong for the measure they were passed to, such as scores of the opposite sign."""

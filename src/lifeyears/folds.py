@@ -6,13 +6,16 @@ Every fold of the package is drawn here, so that a rule (no subject on both side
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .checks import check_whole
+from .checks import check_number, check_random_state, check_whole
 from .errors import DataError, Message, RequestError, Setting
+
+if TYPE_CHECKING:
+    from ._typing import AnyArray, RandomState
 
 Rows = NDArray[np.int64]
 Splits = tuple[tuple[Rows, Rows], ...]
@@ -41,9 +44,10 @@ def draw_folds(
 
     Examples
     --------
-    >>> [test.tolist() for _, test in draw_folds([1, 1, 0, 0], 2)]
-    [[1, 2], [0, 3]]
-    >>> [test.tolist() for _, test in draw_folds([1, 1, 0, 0], 2, groups=["a", "a", "b", "b"])]
+    >>> is_event = np.array([1, 1, 0, 0])
+    >>> [is_event[test].tolist() for _, test in draw_folds(is_event, 2)]
+    [[1, 0], [1, 0]]
+    >>> [test.tolist() for _, test in draw_folds(is_event, 2, groups=["a", "a", "b", "b"])]
     [[0, 1], [2, 3]]
     """
     from sklearn.model_selection import KFold, StratifiedKFold
@@ -97,8 +101,8 @@ def temporal_folds(entry: ArrayLike, n_splits: int = 5) -> Splits:
     return tuple((np.flatnonzero(block != b), np.flatnonzero(block == b)) for b in np.unique(block))
 
 
-def check_folds(folds: Iterable[tuple[Any, Any]], n: int, groups: ArrayLike | None = None) -> Splits:
-    """Check given folds: test folds partition the rows, and no row or group is on both sides of a split.
+def check_folds(folds: Iterable[tuple[ArrayLike, ArrayLike]], n: int, groups: ArrayLike | None = None) -> Splits:
+    """Check folds that a caller passes: test folds partition the rows, and no row or group is on both sides of a split.
 
     Parameters
     ----------
@@ -122,14 +126,49 @@ def check_folds(folds: Iterable[tuple[Any, Any]], n: int, groups: ArrayLike | No
         if np.intersect1d(train, test).size:
             raise RequestError("the training rows of a fold hold some of its test rows")
         if labels is not None and np.intersect1d(labels[train], labels[test]).size:
-            raise RequestError("the given folds put rows of one group on both sides")
+            raise RequestError("the folds put rows of one group on both sides of a split")
     if not (times_tested == 1).all():
         row = int(np.flatnonzero(times_tested != 1)[0])
         raise RequestError(f"test folds must partition the rows; row {row} is in {times_tested[row]} of them")
     return splits
 
 
-def check_groups(groups: ArrayLike, n: int) -> NDArray[Any]:
+def draw_validation_split(
+    is_event: ArrayLike, share: float, random_state: RandomState | np.random.RandomState = 0
+) -> tuple[Rows, Rows]:
+    """Draw rows to train on and rows to hold out, with equal shares of events and censorings.
+
+    Parameters
+    ----------
+    is_event : array of bool, shape (n,)
+        The two kinds of rows.
+    share : float
+        Of each kind, the share to hold out, rounded down: at least 0 and below 1.
+    random_state : int, Generator, RandomState or None, default 0
+
+    Returns
+    -------
+    train, held_out : index arrays
+
+    Examples
+    --------
+    >>> train, held_out = draw_validation_split([True, True, False, False], 0.5)
+    >>> len(train), len(held_out)
+    (2, 2)
+    """
+    if not check_number("the share of rows to hold out", share, low=0) < 1:
+        raise RequestError(f"the share of rows to hold out must be below 1; got {share!r}")
+    is_legacy = isinstance(random_state, np.random.RandomState)
+    rng = cast("np.random.RandomState", random_state) if is_legacy else check_random_state(random_state)
+    kinds = np.asarray(is_event, dtype=bool)
+    is_held_out = np.zeros(len(kinds), dtype=bool)
+    for kind in (kinds, ~kinds):
+        rows = np.flatnonzero(kind)
+        is_held_out[rng.permutation(rows)[: int(share * len(rows))]] = True
+    return np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
+
+
+def check_groups(groups: ArrayLike, n: int) -> AnyArray:
     """Check that there is one group label for each row."""
     labels = np.asarray(groups)
     if labels.shape != (n,):
@@ -137,7 +176,7 @@ def check_groups(groups: ArrayLike, n: int) -> NDArray[Any]:
     return labels
 
 
-def _whole_groups(groups: NDArray[Any], n_folds: int, random_state: int | None) -> Splits:
+def _whole_groups(groups: AnyArray, n_folds: int, random_state: int | None) -> Splits:
     names, place, sizes = np.unique(groups, return_inverse=True, return_counts=True)
     if len(names) < n_folds:
         there = "is 1" if len(names) == 1 else f"are {len(names)}"
@@ -152,11 +191,13 @@ def _whole_groups(groups: NDArray[Any], n_folds: int, random_state: int | None) 
     return tuple((np.flatnonzero(row_fold != fold), np.flatnonzero(row_fold == fold)) for fold in range(n_folds))
 
 
-def _as_rows(rows: Any, n: int) -> Rows:
-    """Row numbers of a fold, given as numbers or as a mask."""
-    rows = np.asarray(rows)
-    if rows.dtype == bool and rows.shape == (n,):
-        return np.flatnonzero(rows)
-    if rows.ndim != 1 or (rows.size and (rows.dtype.kind not in "iu" or rows.min() < 0 or rows.max() >= n)):
+def _as_rows(rows: ArrayLike, n: int) -> Rows:
+    """Return the row numbers of a fold, passed as numbers or as a mask."""
+    numbers = np.asarray(rows)
+    if numbers.dtype == bool and numbers.shape == (n,):
+        return np.flatnonzero(numbers)
+    is_whole = not numbers.size or numbers.dtype.kind in "iu"
+    if numbers.ndim != 1 or not is_whole or (numbers.size and (numbers.min() < 0 or numbers.max() >= n)):
         raise RequestError(f"folds must be row numbers from 0 to {n - 1}, or masks of {n} rows")
-    return rows.astype(np.int64)
+    whole: Rows = numbers.astype(np.int64)
+    return whole

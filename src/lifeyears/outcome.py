@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
+
+from .checks import check_positive
+from .errors import DataError, Message, RequestError, Setting
+from .text import list_rows
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from ._typing import AnyArray, BoolArray, FloatArray
 
     OutcomeLike: TypeAlias = "Outcome | ArrayLike | pd.DataFrame | tuple[ArrayLike, ArrayLike]"
     """What `as_outcome` reads."""
@@ -39,13 +45,13 @@ class Outcome:
     ([5.0, 2.0, 6.0], [True, False, True])
     """
 
-    time: np.ndarray
-    event: np.ndarray
+    time: FloatArray
+    event: BoolArray
 
     def __post_init__(self) -> None:
-        time, event = _checked_time(self.time), _checked_event(self.event)
+        time, event = _check_time(self.time), _check_event(self.event)
         if len(time) != len(event):
-            raise ValueError(
+            raise DataError(
                 f"event has {len(event)} values and time has {len(time)}: there must be one of each for every row"
             )
         time.setflags(write=False)
@@ -65,8 +71,7 @@ class Outcome:
 
     def restrict(self, tau: float) -> Outcome:
         """Cut follow-up at the horizon: T → min(T, τ), δ → max(δ, 1{T ≥ τ}) (paper, section 2)."""
-        if not (np.isfinite(tau) and tau > 0):
-            raise ValueError(f"tau must be a positive, finite time; got {tau!r}")
+        check_positive("tau", tau)
         return Outcome(np.minimum(self.time, tau), self.event | (self.time >= tau))
 
     def censoring(self) -> Outcome:
@@ -82,13 +87,13 @@ class Outcome:
             time[at_zero & ~self.event] = np.finfo(float).tiny
         return Outcome(time, ~self.event)
 
-    def to_structured(self) -> np.ndarray:
+    def to_structured(self) -> AnyArray:
         """As scikit-survival's structured array, fields ``event`` and ``time``."""
         y = np.empty(len(self), dtype=[("event", bool), ("time", float)])
         y["event"], y["time"] = self.event, self.time
         return y
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> AnyArray:
         if dtype is not None and np.dtype(dtype).names is None:
             raise TypeError("an Outcome has two fields, time and event; it cannot become one plain array")
         return self.to_structured()
@@ -96,11 +101,17 @@ class Outcome:
     def __len__(self) -> int:
         return len(self.time)
 
-    def __getitem__(self, rows: Any) -> Any:
+    @overload
+    def __getitem__(self, rows: int) -> np.void: ...
+
+    @overload
+    def __getitem__(self, rows: slice | AnyArray | Sequence[int]) -> Outcome: ...
+
+    def __getitem__(self, rows: int | slice | AnyArray | Sequence[int]) -> Outcome | np.void:
         if isinstance(rows, (int, np.integer)) or (isinstance(rows, np.ndarray) and rows.ndim == 0):
             record = np.empty((), dtype=[("event", bool), ("time", float)])
             record["event"], record["time"] = self.event[rows], self.time[rows]
-            return record[()]
+            return cast("np.void", record[()])
         return Outcome(self.time[rows], self.event[rows])
 
     def __repr__(self) -> str:
@@ -112,7 +123,7 @@ class Outcome:
         )
 
 
-def as_outcome(y: Any) -> Outcome:
+def as_outcome(y: OutcomeLike) -> Outcome:
     """Read a right-censored outcome from any of the forms survival data comes in.
 
     Parameters
@@ -128,9 +139,11 @@ def as_outcome(y: Any) -> Outcome:
 
     Raises
     ------
-    ValueError
+    DataError
         For negative, missing or infinite times, events that are not 0/1, lengths that differ, no rows, or data
         with an entry time (left truncation is not supported). The message names the first bad rows.
+    RequestError
+        If y has none of these forms.
 
     Examples
     --------
@@ -146,19 +159,20 @@ def as_outcome(y: Any) -> Outcome:
     elif isinstance(y, (tuple, list)) and len(y) == 2 and all(np.ndim(part) == 1 for part in y):
         event, time = y
         if _is_binary(time) and not _is_binary(event):
-            raise ValueError("the pair looks like (time, event); it must be (event, time)")
-        outcome = Outcome(time, event)
+            raise RequestError("the pair looks like (time, event); it must be (event, time)")
+        outcome = Outcome(cast("FloatArray", time), cast("BoolArray", event))
     else:
-        raise ValueError(
-            f"cannot read an outcome from {_describe(y)}. Give a structured array (bool event, float time), a "
-            "DataFrame with an event and a time column, a pair (event, time), or a lifeyears Outcome"
+        raise RequestError(
+            f"cannot read an outcome from {_describe(y)}",
+            hint="Pass a structured array (bool event, float time), a DataFrame with an event and a time column, a "
+            "pair (event, time), or a lifeyears Outcome.",
         )
     if not len(outcome):
-        raise ValueError("the outcome has no rows")
+        raise DataError("the outcome has no rows")
     return outcome
 
 
-def suggest_horizon(y: Any) -> float:
+def suggest_horizon(y: OutcomeLike) -> float:
     """Suggest a horizon τ: the 95th percentile of the censored times, the paper's rule.
 
     Parameters
@@ -180,98 +194,124 @@ def suggest_horizon(y: Any) -> float:
     return float(np.quantile(censored, 0.95) if len(censored) else y.time.max())
 
 
-def _from_columns(names: list, table: Any) -> Outcome:
+def resolve_horizon(tau: float | None, y: Outcome | None) -> float:
+    """Return the horizon: τ as it was passed, or the largest time of the outcome.
+
+    Parameters
+    ----------
+    tau : float or None
+        A positive, finite time. None means the largest time of y.
+    y : Outcome or None
+
+    Raises
+    ------
+    RequestError
+        If tau is not a positive number, or if it is None and y does not give one.
+
+    Examples
+    --------
+    >>> y = Outcome([2.0, 7.0], [True, False])
+    >>> resolve_horizon(None, y), resolve_horizon(5, y)
+    (7.0, 5.0)
+    """
+    if tau is not None:
+        return check_positive("tau", tau)
+    if y is None:
+        raise RequestError(
+            "the horizon is not known: the fitted model has none of its own, and there are no times to take it from",
+            hint=Message("Pass ", Setting("tau"), "."),
+        )
+    if not y.time.max() > 0:
+        raise DataError("all times are 0: there is no life to predict")
+    return float(y.time.max())
+
+
+def _from_columns(names: list[Any], table: Any) -> Outcome:
     """Find the event and the time among the columns of a structured array or a frame."""
     plain = [str(name).lower().replace("_", "").replace(" ", "") for name in names]
     if len(names) > 2 and any(name in ENTRY_NAMES or name.startswith("entry") for name in plain):
-        raise ValueError(
-            f"y has the columns {names}: an entry time means left truncation, which is not supported. If every "
-            "subject is followed from time 0, drop the entry column; if not, the estimates would be wrong"
+        raise DataError(
+            f"y has the columns {names}: an entry time means left truncation, which is not supported",
+            hint="If every subject is followed from time 0, drop the entry column; if not, the estimates would be "
+            "wrong.",
         )
     if len(names) != 2:
-        raise ValueError(f"y must have two columns, event and time; it has {len(names)}: {names}")
+        raise DataError(f"y must have two columns, event and time; it has {len(names)}: {names}")
     event, time = names
-    told_by_type = isinstance(table, np.ndarray) and table.dtype[event].kind == "b" and table.dtype[time].kind != "b"
-    swapped = not told_by_type and (plain[1] in EVENT_NAMES or (plain[0] in TIME_NAMES and plain[1] not in TIME_NAMES))
+    known_by_type = isinstance(table, np.ndarray) and table.dtype[event].kind == "b" and table.dtype[time].kind != "b"
+    swapped = not known_by_type and (plain[1] in EVENT_NAMES or (plain[0] in TIME_NAMES and plain[1] not in TIME_NAMES))
     if swapped:
         event, time = time, event
     backwards = str(event).lower()
     if not isinstance(table, np.ndarray) and any(word in backwards for word in BACKWARDS_WORDS):
-        raise ValueError(
-            f"the column {event!r} looks like the opposite of an event. Pass a column that is 1 where the event was "
-            f"seen, e.g. {{'event': 1 - y[{event!r}], 'time': …}}; if 1 does mean an event there, rename it to 'event'"
+        raise DataError(
+            f"the column {event!r} looks like the opposite of an event",
+            hint=f"Pass a column that is 1 where the event was observed, e.g. {{'event': 1 - y[{event!r}], 'time': …}};"
+            " if 1 does mean an event there, rename it to 'event'.",
         )
     first, second = _column(table, names, 0), _column(table, names, 1)
     return Outcome(first, second) if swapped else Outcome(second, first)
 
 
-def _column(table: Any, names: list, at: int) -> np.ndarray:
-    """A column by its place: two names may be equal, or tuples."""
+def _column(table: Any, names: list[Any], at: int) -> AnyArray:
+    """Return a column by its place: two names may be equal, or tuples."""
     try:
         return np.asarray(table.iloc[:, at] if hasattr(table, "iloc") else table[names[at]])
-    except Exception as error:  # whatever another library's frame may say
-        raise ValueError(f"the column {names[at]!r} of y cannot be read as numbers: {error}") from None
+    except Exception as error:  # whatever another library's frame may raise
+        raise DataError(f"the column {names[at]!r} of y cannot be read as numbers: {error}") from None
 
 
-def _checked_time(time: Any) -> np.ndarray:
+def _check_time(time: ArrayLike) -> FloatArray:
     if np.asarray(time).dtype.kind in "mM":
-        raise ValueError(
-            "time must be numbers, not dates or durations: divide by the unit, e.g. delta / np.timedelta64(1, 'D')"
+        raise DataError(
+            "time must be numbers, not dates or durations",
+            hint="Divide by the unit, e.g. delta / np.timedelta64(1, 'D').",
         )
     try:
-        time = np.array(time, dtype=float)
+        numbers: FloatArray = np.array(time, dtype=float)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"time must be numbers: {error}") from None
-    if time.ndim != 1:
-        raise ValueError(f"time must be one-dimensional; its shape is {time.shape}")
-    for bad, what in ((np.isnan(time), "missing"), (np.isinf(time), "infinite"), (time < 0, "negative")):
+        raise DataError(f"time must be numbers: {error}") from None
+    if numbers.ndim != 1:
+        raise DataError(f"time must be one-dimensional; its shape is {numbers.shape}")
+    for bad, what in ((np.isnan(numbers), "missing"), (np.isinf(numbers), "infinite"), (numbers < 0, "negative")):
         if bad.any():
-            raise ValueError(
-                f"time has {what} values in {_rows(bad)}; times must be finite and not negative. "
-                "Mend or drop these rows"
+            raise DataError(
+                f"time has {what} values in {list_rows(bad)}; times must be finite and not negative",
+                hint="Correct or drop these rows.",
             )
-    return time
+    return numbers
 
 
-def _checked_event(event: Any) -> np.ndarray:
-    event = np.asarray(event)
-    if event.ndim != 1:
-        raise ValueError(f"event must be one-dimensional; its shape is {event.shape}")
-    if event.dtype == bool:
-        return event.copy()
+def _check_event(event: ArrayLike) -> BoolArray:
+    values = np.asarray(event)
+    if values.ndim != 1:
+        raise DataError(f"event must be one-dimensional; its shape is {values.shape}")
+    if values.dtype == bool:
+        return values.copy()
     try:
-        number = event.astype(float)
+        numbers: FloatArray = values.astype(float)
     except (TypeError, ValueError):
-        number = None
-    if number is None:
-        raise ValueError(f"event must be 0/1 or True/False; found {_some_values(event)}")
-    if np.isnan(number).any():
-        raise ValueError(f"event is missing in {_rows(np.isnan(number))}; mend or drop these rows")
-    bad = (number != 0) & (number != 1)
+        raise DataError(f"event must be 0/1 or True/False; found {_first_values(values)}") from None
+    if np.isnan(numbers).any():
+        raise DataError(f"event is missing in {list_rows(np.isnan(numbers))}", hint="Correct or drop these rows.")
+    bad = (numbers != 0) & (numbers != 1)
     if bad.any():
-        advice = " (1 = censored, 2 = event, as in R? then pass event == 2)" if set(number) <= {1.0, 2.0} else ""
-        raise ValueError(f"event must be 0/1 or True/False; found {_some_values(event)} in {_rows(bad)}{advice}")
-    return number == 1
+        advice = " (1 = censored, 2 = event, as in R? then pass event == 2)" if set(numbers) <= {1.0, 2.0} else ""
+        raise DataError(f"event must be 0/1 or True/False; found {_first_values(values)} in {list_rows(bad)}{advice}")
+    is_event: BoolArray = numbers == 1
+    return is_event
 
 
-def _is_binary(values: Any) -> bool:
+def _is_binary(values: ArrayLike) -> bool:
     values = np.asarray(values)
     return values.dtype == bool or (values.dtype.kind in "iuf" and bool(np.isin(values, (0, 1)).all()))
 
 
-def _rows(bad: np.ndarray, most: int = 5) -> str:
-    """Name the first bad rows: 'rows 3, 8, 9 and 12 more'."""
-    rows = np.flatnonzero(bad)
-    shown = ", ".join(str(row) for row in rows[:most])
-    more = f" and {len(rows) - most} more" if len(rows) > most else ""
-    return f"row{'s' if len(rows) > 1 else ''} {shown}{more}"
-
-
-def _some_values(values: np.ndarray, most: int = 5) -> str:
-    distinct: Sequence = list(dict.fromkeys(repr(value) for value in values.tolist()))
+def _first_values(values: AnyArray, most: int = 5) -> str:
+    distinct = list(dict.fromkeys(repr(value) for value in values.tolist()))
     return ", ".join(distinct[:most]) + (", …" if len(distinct) > most else "")
 
 
-def _describe(y: Any) -> str:
+def _describe(y: object) -> str:
     shape = getattr(y, "shape", None)
     return f"{type(y).__name__} of shape {shape}" if shape is not None else f"{type(y).__name__}"

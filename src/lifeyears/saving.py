@@ -2,20 +2,21 @@
 
 ```
 model/
-  model.json      what it is: format, schema, classes and values; arrays and boosters by name
+  model.json      format, schema, classes and values; arrays and boosters by name
   arrays.npz      numbers; no object arrays
-  booster_0.txt   LightGBM's text, one file a booster
-  SHA256SUMS      of all the above
+  booster_0.txt   LightGBM's text, one file per booster
+  SHA256SUMS      checksums of all the above
 ```
 
-Loading builds only classes named in `_CLASSES`, from values; nothing in the folder is executed, and a file whose
-checksum does not fit is not even read. Checksums find damage, not forgery: whoever can write the folder can write
-fitting sums. Trees are therefore checked before LightGBM, which trusts its input, reads them; still, load models from
-people you trust.
+Loading creates only classes that the packages list as saved (`SAVED_CLASSES`), from values; nothing in the folder is
+executed, and a file whose checksum does not match is not read. Checksums find damage, not forgery: whoever can write
+the folder can write matching checksums. Trees are therefore checked before LightGBM, which trusts its input, reads
+them; still, load models only from people you trust.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -27,70 +28,52 @@ from dataclasses import fields, is_dataclass
 from glob import escape
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
+from . import allocation, ranking
 from ._files import write_to_disk
+from ._typing import AnyArray, Json
 from ._version import __version__
-from .allocation import DonorTypeRanker, LifeYearsGained
-from .allocation._gained import Life
-from .allocation._typing_donors import DonorTypes
 from .data import TablePreprocessor
+from .errors import ExistingFileError, FileReadError, Message, ModelFileError, Setting, UnsupportedModelError
 from .models import AdministrativeCensoring, Cox, DeepHit, DeepSurv, KaplanMeier, WeibullAFT
-from .models._proportional import Baseline, LifeTable
-from .ranking import BootstrappedRanker, PseudoLabels, RankerReport
-from .ranking._calibration import CalibrationMap
-from .ranking._network import HIDDEN, YearsNetwork
-from .ranking.splines._hazards import LineHazards
-from .ranking.splines._phases import Stretch
-from .ranking.splines._terms import Lines, Pairs
-from .ranking.trees._boosters import HazardTrees, Phase, YearsTrees
-from .ranking.trees._text import check_booster_text
+from .models.fitting import Baseline, LifeTable
+from .ranking.trees import check_booster_text
 from .relevance import Diagnostics
+from .text import list_values
+
+if TYPE_CHECKING:
+    import lightgbm
+    import torch
 
 FORMAT, SCHEMA = "lifeyears model", 1
-ADDED: dict[str, dict[str, Any]] = {"TablePreprocessor": {"drop_first": False}}  # settings that older files lack
-_ESTIMATORS = (
-    KaplanMeier,
-    Cox,
-    WeibullAFT,
-    DeepSurv,
-    DeepHit,
-    AdministrativeCensoring,
-    TablePreprocessor,
-    BootstrappedRanker,
-    DonorTypeRanker,
-    LifeYearsGained,
-)
-_PARTS = (
-    DonorTypes,
-    Life,
-    Baseline,
-    LifeTable,
-    CalibrationMap,
-    YearsTrees,
-    HazardTrees,
-    Phase,
-    LineHazards,
-    Lines,
-    Pairs,
-    Stretch,
-    YearsNetwork,
-    RankerReport,
-    PseudoLabels,
-    Diagnostics,
-)
-_CLASSES = {cls.__name__: cls for cls in (*_ESTIMATORS, *_PARTS)}
+ADDED: dict[str, dict[str, object]] = {"TablePreprocessor": {"drop_first": False}}  # settings that older files lack
+_CLASSES: dict[str, type] = {
+    cls.__name__: cls
+    for cls in (
+        KaplanMeier,
+        Cox,
+        WeibullAFT,
+        DeepSurv,
+        DeepHit,
+        AdministrativeCensoring,
+        Baseline,
+        LifeTable,
+        TablePreprocessor,
+        Diagnostics,
+        *ranking.SAVED_CLASSES,
+        *allocation.SAVED_CLASSES,
+    )
+}
 
 
-class ModelFileError(ValueError):
-    """A folder that is no model of ours, or not as it was written; the message says what is wrong."""
-
-
-def save(model: Any, path: Any, overwrite: bool = False, also: Mapping[str, str] | None = None) -> Path:
+def save(
+    model: object, path: str | os.PathLike[str], overwrite: bool = False, also: Mapping[str, str] | None = None
+) -> Path:
     """Write a fitted model to a folder.
 
     Parameters
@@ -98,15 +81,25 @@ def save(model: Any, path: Any, overwrite: bool = False, also: Mapping[str, str]
     model : model, ranker (by donor type, of life-years gained) or Pipeline of ours
         A scikit-learn Pipeline may hold a `TablePreprocessor` and a model of ours.
     path : path
-        The folder to make. It appears whole or not at all.
+        The folder to create. It is written completely or not at all.
     overwrite : bool, default False
-        Replace a model that is there already.
+        Whether to replace a saved model at this path.
     also : dict of file name to text, optional
-        Kept, and checksummed, with the model; `load` does not read it.
+        Files to keep, with checksums, beside the model; `load` does not read them.
 
     Returns
     -------
     Path
+        The folder.
+
+    Raises
+    ------
+    ExistingFileError
+        If the folder exists and must not be replaced.
+    FileReadError
+        If the folder cannot be created.
+    UnsupportedModelError
+        If the model holds an object that cannot be saved without pickle.
 
     Examples
     --------
@@ -119,24 +112,25 @@ def save(model: Any, path: Any, overwrite: bool = False, also: Mapping[str, str]
     >>> bool((again.predict(X) == model.predict(X)).all())
     True
     """
-    path = Path(path).resolve()  # through a link: the folder it points to is replaced, and the link stays
-    left = _left_beside(path)
-    if left is not None:
-        left.rename(path)
+    path = Path(path).resolve()  # for a link, the folder it points to is replaced, and the link stays
+    set_aside = _find_set_aside(path)
+    if set_aside is not None:
+        set_aside.rename(path)
     if path.exists() and not overwrite:
-        raise FileExistsError(f"{path} exists: choose another folder, or overwrite=True")
+        raise ExistingFileError(
+            f"{path} exists", hint=Message("Choose another folder, or use ", Setting("overwrite", True), ".")
+        )
     if path.exists() and not _is_saved_model(path):
-        raise FileExistsError(f"{path} exists and is no saved model, or holds more than one: it will not be replaced")
+        raise ExistingFileError(f"{path} exists and is not a saved model alone: it will not be replaced")
     writer = _Writer()
     check_is_fitted(model)
-    content = {"format": FORMAT, "schema": SCHEMA, "lifeyears": __version__, "summary": _summary(model)}
-    content["model"] = writer.encoded(model, "the model")
+    content = {"format": FORMAT, "schema": SCHEMA, "lifeyears": __version__, "summary": _summarise(model)}
+    content["model"] = writer.encode(model, "the model")
     files = {"model.json": json.dumps(content, indent=1, ensure_ascii=False).encode(), **writer.files()}
     files |= {name: text.encode() for name, text in (also or {}).items()}
     sums = "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in sorted(files.items()))
     files["SHA256SUMS"] = sums.encode()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    beside = _make_folder_beside(path)
     try:
         for name, data in files.items():
             write_to_disk(beside / name, data)
@@ -158,13 +152,13 @@ def save(model: Any, path: Any, overwrite: bool = False, also: Mapping[str, str]
     return path
 
 
-def load(path: Any) -> Any:
+def load(path: str | os.PathLike[str]) -> Any:
     """Read a model that `save` wrote; its predictions are the same to the bit.
 
     Parameters
     ----------
     path : path
-        The folder that `save` made.
+        The folder that `save` wrote.
 
     Returns
     -------
@@ -174,7 +168,7 @@ def load(path: Any) -> Any:
     Raises
     ------
     ModelFileError
-        If the folder is no model of ours, was changed or cut short, or was written by a newer version.
+        If the folder is not a saved model, was changed or truncated, or was written by a newer version.
 
     Examples
     --------
@@ -186,84 +180,95 @@ def load(path: Any) -> Any:
     array([2.])
     """
     path = Path(path)
-    path = _left_beside(path) or path
+    path = _find_set_aside(path) or path
     if not path.is_dir():
         raise ModelFileError(f"{path} is not a folder; lifeyears.save writes a model as a folder")
-    files = _checked_files(path)
+    files = _read_files(path)
     try:
         content = json.loads(files["model.json"])
     except (ValueError, RecursionError) as error:
         raise ModelFileError(f"{path}/model.json is not JSON: {error}") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise ModelFileError(f"{path} holds no model that lifeyears.save wrote")
+        raise ModelFileError(f"{path} does not hold a model that lifeyears.save wrote")
     schema = content.get("schema")
     if not isinstance(schema, int) or isinstance(schema, bool) or not 1 <= schema <= SCHEMA:
         raise ModelFileError(
-            f"{path} was written by lifeyears {content.get('lifeyears')}, in schema {content.get('schema')}; this is "
-            f"{__version__}, which reads up to {SCHEMA}: update lifeyears"
+            f"{path} was written by lifeyears {content.get('lifeyears')}, in schema {content.get('schema')}; this "
+            f"version, {__version__}, reads schemas up to {SCHEMA}",
+            hint="Update lifeyears.",
         )
     try:
-        model = _Reader(files).decoded(content["model"])
+        model = _Reader(files).decode(content["model"])
         if not hasattr(model, "predict") and not hasattr(model, "transform"):
-            raise ModelFileError(f"{path} holds no model, but a {type(model).__name__}")
+            raise ModelFileError(f"{path} does not hold a model but a {type(model).__name__}")
         check_is_fitted(model)
     except ModelFileError:
         raise
-    except Exception as error:  # whatever a forged file may bring about in the libraries that read it
+    except Exception as error:  # a forged file may cause any error in the libraries that read it
         raise ModelFileError(f"{path} is not a model as lifeyears writes them: {error}") from None
     return model
 
 
-def _left_beside(path: Path) -> Path | None:
-    """The model that a `save` had moved aside when it was killed, before the new one took its place."""
+def _make_folder_beside(path: Path) -> Path:
+    """Create a temporary folder beside the one to be written."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise FileReadError(f"{path} cannot be written: {error.strerror or error}", path=str(path)) from error
+
+
+def _find_set_aside(path: Path) -> Path | None:
+    """Return the model that `save` had set aside when it was killed, before the new one took its place."""
     if path.exists():
         return None
-    left = [each for each in sorted(path.parent.glob(f".{escape(path.name)}.old-*")) if _is_saved_model(each)]
-    return left[-1] if left else None
+    models = [each for each in sorted(path.parent.glob(f".{escape(path.name)}.old-*")) if _is_saved_model(each)]
+    return models[-1] if models else None
 
 
 def _is_saved_model(path: Path) -> bool:
-    """Whether a folder holds a model of ours and nothing else."""
+    """Return whether a folder holds a saved model and nothing else."""
     try:
-        return json.loads(_checked_files(path)["model.json"]).get("format") == FORMAT
+        return bool(json.loads(_read_files(path)["model.json"]).get("format") == FORMAT)
     except (ModelFileError, ValueError, AttributeError):
         return False
 
 
-def _checked_files(path: Path) -> dict[str, bytes]:
-    """All files of the folder, their checksums compared before anything is read from them."""
+def _read_files(path: Path) -> dict[str, bytes]:
+    """Read all files of the folder, and compare their checksums before anything is parsed."""
     try:
         lines = (path / "SHA256SUMS").read_bytes().decode("ascii").splitlines()
     except FileNotFoundError:
         if (path / "manifest.json").exists():
-            raise ModelFileError(f"{path} is a run, not a model: `lifeyears fit` makes a model") from None
-        raise ModelFileError(f"{path} holds no model that lifeyears.save wrote: SHA256SUMS is missing") from None
+            raise ModelFileError(f"{path} is the folder of a run, not a model: `lifeyears fit` makes a model") from None
+        raise ModelFileError(f"{path} does not hold a model that lifeyears.save wrote: SHA256SUMS is missing") from None
     except UnicodeDecodeError:
         raise ModelFileError(f"{path}/SHA256SUMS was changed: it is not plain text") from None
     files = {}
     for line in lines:
         stated, _, name = line.partition("  ")
         if not name or Path(name).name != name or name.startswith("."):
-            raise ModelFileError(f"{path}/SHA256SUMS was changed: {line!r} is no line of it")
+            raise ModelFileError(f"{path}/SHA256SUMS was changed: {line!r} is not a checksum and a file name")
         try:
             data = (path / name).read_bytes()
         except (OSError, ValueError):
             raise ModelFileError(f"{path}/{name} is missing") from None
         if hashlib.sha256(data).hexdigest() != stated:
-            raise ModelFileError(f"{path}/{name} was changed or cut short: its checksum does not fit")
+            raise ModelFileError(f"{path}/{name} was changed or truncated: its checksum does not match")
         files[name] = data
-    strangers = {file.name for file in path.iterdir()} - set(files) - {"SHA256SUMS"}
-    if strangers or "model.json" not in files:
-        named = ", ".join(sorted(strangers)) or "no model.json"
-        raise ModelFileError(f"{path} is not as lifeyears.save wrote it: {named}")
+    unknown = {file.name for file in path.iterdir()} - set(files) - {"SHA256SUMS"}
+    if unknown or "model.json" not in files:
+        problem = f"it also holds {list_values(sorted(unknown))}" if unknown else "model.json is missing"
+        raise ModelFileError(f"{path} is not as lifeyears.save wrote it: {problem}")
     return files
 
 
-def _summary(model: Any) -> dict[str, Any]:
-    """For a reader of the file: what it is and what it was trained on; nothing of it is used in loading."""
-    last = model.steps[-1][1] if hasattr(model, "steps") else model
-    first = model.steps[0][1] if hasattr(model, "steps") else model
-    summary: dict[str, Any] = {"class": type(last).__name__}
+def _summarise(model: object) -> Json:
+    """Describe a model to a reader of the file: its class and its features; `load` does not use the summary."""
+    first, last = (model.steps[0][1], model.steps[-1][1]) if hasattr(model, "steps") else (model, model)
+    summary: Json = {"class": type(last).__name__}
     if hasattr(last, "tau_"):
         summary["horizon"] = last.tau_
     if hasattr(first, "feature_names_in_"):
@@ -274,72 +279,74 @@ def _summary(model: Any) -> dict[str, Any]:
 
 
 class _Writer:
-    """Values to JSON; arrays and boosters go to files of their own."""
+    """Turns values into JSON; arrays and boosters go to files of their own."""
 
     def __init__(self) -> None:
-        self.arrays: dict[str, np.ndarray] = {}
+        self.arrays: dict[str, AnyArray] = {}
         self.boosters: dict[int, tuple[str, str]] = {}  # id → name, text
-        self._alive: list[Any] = []
+        self._alive: list[object] = []
 
     def files(self) -> dict[str, bytes]:
+        """Return the files of arrays and boosters."""
         buffer = BytesIO()
         np.savez(buffer, **self.arrays)  # type: ignore[arg-type]
         return {"arrays.npz": buffer.getvalue(), **{name: text.encode() for name, text in self.boosters.values()}}
 
-    def encoded(self, value: Any, where: str) -> Any:
+    def encode(self, value: object, where: str) -> object:
+        """Return a value as JSON holds it; `where` names it in error messages."""
         if value is None or isinstance(value, (bool, int, str)):
             return value
         if isinstance(value, float):
             return value if np.isfinite(value) else {"float": repr(value)}
         if isinstance(value, np.generic):
-            return self.encoded(value.item(), where)
+            return self.encode(value.item(), where)
         if isinstance(value, np.ndarray):
-            return self._array(value, where)
+            return self._encode_array(value, where)
         if isinstance(value, (list, tuple)):
-            items = [self.encoded(item, where) for item in value]
+            items = [self.encode(item, where) for item in value]
             return items if isinstance(value, list) else {"tuple": items}
         if isinstance(value, dict):
-            return {"dict": [[self.encoded(k, where), self.encoded(v, where)] for k, v in value.items()]}
+            return {"dict": [[self.encode(k, where), self.encode(v, where)] for k, v in value.items()]}
         if isinstance(value, pd.DataFrame):
-            columns = [[self.encoded(name, where), self._column(value[name], where)] for name in value.columns]
-            index = [self.encoded(value.index.name, where), self.encoded(value.index.to_numpy(), where)]
+            columns = [[self.encode(name, where), self._encode_column(value[name], where)] for name in value.columns]
+            index = [self.encode(value.index.name, where), self.encode(value.index.to_numpy(), where)]
             return {"table": [index, columns]}
-        return self._object(value, where)
+        return self._encode_object(value, where)
 
-    def _array(self, value: np.ndarray, where: str) -> Any:
+    def _encode_array(self, value: AnyArray, where: str) -> Json:
         if value.dtype == object:
-            return {"names": [self.encoded(item, where) for item in value.tolist()]}
+            return {"names": [self.encode(item, where) for item in value.tolist()]}
         if value.dtype.kind not in "fiubU":
-            raise TypeError(f"{where} holds an array of {value.dtype}, which cannot be saved")
+            raise UnsupportedModelError(f"{where} holds an array of {value.dtype}, which cannot be saved")
         name = f"a{len(self.arrays)}"
         self.arrays[name] = value
         return {"array": name}
 
-    def _column(self, value: pd.Series, where: str) -> Any:
+    def _encode_column(self, value: pd.Series, where: str) -> list[object]:
         if not isinstance(value.dtype, pd.CategoricalDtype):
-            return [self.encoded(value.to_numpy(), where)]
-        categories = self.encoded(value.cat.categories.to_numpy(), where)
-        return [self.encoded(value.cat.codes.to_numpy(), where), categories, bool(value.cat.ordered)]
+            return [self.encode(value.to_numpy(), where)]
+        categories = self.encode(value.cat.categories.to_numpy(), where)
+        return [self.encode(value.cat.codes.to_numpy(), where), categories, bool(value.cat.ordered)]
 
-    def _object(self, value: Any, where: str) -> Any:
+    def _encode_object(self, value: Any, where: str) -> Json | None:
         kind = type(value).__name__
         if kind == "Booster":
             if id(value) not in self.boosters:
-                self._alive.append(value)  # an id stands for one booster only while it lives
+                self._alive.append(value)  # an id is unique only while its object lives
                 self.boosters[id(value)] = (
                     f"booster_{len(self.boosters)}.txt",
                     value.model_to_string(num_iteration=-1),
                 )
             return {"booster": self.boosters[id(value)][0]}
         if kind == "Pipeline":
-            return {"pipeline": [[name, self.encoded(step, f"step {name}")] for name, step in value.steps]}
+            return {"pipeline": [[name, self.encode(step, f"step {name}")] for name, step in value.steps]}
         if kind == "RandomState" or kind == "Generator":
-            return None  # random_state of a fitted model has done its work
+            return None  # a fitted model no longer needs its random state
         if kind == "Sequential":
             state = {name: tensor.numpy() for name, tensor in value.state_dict().items()}
-            return {"network": self.encoded(state, where)}
+            return {"network": self.encode(state, where)}
         if type(value) is not _CLASSES.get(kind):
-            raise TypeError(
+            raise UnsupportedModelError(
                 f"{where} holds a {kind}, which lifeyears cannot save without pickle: it saves its own models, "
                 "rankers, TablePreprocessor, and Pipelines of these"
             )
@@ -347,63 +354,64 @@ class _Writer:
             state = {field.name: getattr(value, field.name) for field in fields(value)}
         else:
             state = dict(vars(value))
-        return {"class": kind, "state": {name: self.encoded(item, f"{kind}.{name}") for name, item in state.items()}}
+        return {"class": kind, "state": {name: self.encode(item, f"{kind}.{name}") for name, item in state.items()}}
 
 
 class _Reader:
-    """The way back: only what `_Writer` writes is understood."""
+    """Turns JSON back into values; it accepts only what `_Writer` writes."""
 
     def __init__(self, files: dict[str, bytes]) -> None:
         self.files = files
-        self.boosters: dict[str, Any] = {}
+        self.boosters: dict[str, lightgbm.Booster] = {}
         try:
-            with np.load(BytesIO(files["arrays.npz"]), allow_pickle=False) as found:
-                self.arrays = {name: found[name] for name in found.files}
+            with np.load(BytesIO(files["arrays.npz"]), allow_pickle=False) as archive:
+                self.arrays: dict[str, AnyArray] = {name: archive[name] for name in archive.files}
         except (ValueError, zipfile.BadZipFile, KeyError, EOFError) as error:
             raise ModelFileError(f"arrays.npz cannot be read: {error}") from None
 
-    def decoded(self, value: Any) -> Any:
+    def decode(self, value: Any) -> Any:
+        """Return the value that `_Writer.encode` had encoded."""
         if value is None or isinstance(value, (bool, int, float, str)):
             return value
         if isinstance(value, list):
-            return [self.decoded(item) for item in value]
+            return [self.decode(item) for item in value]
         if "class" in value:
-            return self._object(value["class"], value["state"])
+            return self._decode_object(value["class"], value["state"])
         (kind, content), *rest = value.items()
         if rest:
             raise ModelFileError(f"model.json holds something unknown: {sorted(value)}")
         if kind == "float":
             return float(content)
         if kind == "tuple":
-            return tuple(self.decoded(item) for item in content)
+            return tuple(self.decode(item) for item in content)
         if kind == "dict":
-            return {self.decoded(k): self.decoded(v) for k, v in content}
+            return {self.decode(k): self.decode(v) for k, v in content}
         if kind == "names":
             names = np.empty(len(content), dtype=object)
-            names[:] = [self.decoded(item) for item in content]
+            names[:] = [self.decode(item) for item in content]
             return names
         if kind == "array":
             return self.arrays[content]
         if kind == "table":
             (name, index), columns = content
-            table = {self.decoded(each): self._column(*values) for each, values in columns}
-            return pd.DataFrame(table).set_axis(pd.Index(self.decoded(index), name=self.decoded(name)), axis=0)
+            table = {self.decode(each): self._decode_column(*values) for each, values in columns}
+            return pd.DataFrame(table).set_axis(pd.Index(self.decode(index), name=self.decode(name)), axis=0)
         if kind == "booster":
-            return self._booster(content)
+            return self._read_booster(content)
         if kind == "pipeline":
             from sklearn.pipeline import Pipeline
 
-            return Pipeline([(name, self.decoded(step)) for name, step in content])
+            return Pipeline([(name, self.decode(step)) for name, step in content])
         if kind == "network":
-            return _Network(self.decoded(content))
+            return _NetworkWeights(self.decode(content))
         raise ModelFileError(f"model.json holds something unknown: {kind!r}")
 
-    def _column(self, values: Any, categories: Any = None, ordered: bool = False) -> Any:
+    def _decode_column(self, values: Json, categories: Json | None = None, ordered: bool = False) -> object:
         if categories is None:
-            return self.decoded(values)
-        return pd.Categorical.from_codes(self.decoded(values), self.decoded(categories), ordered=ordered)
+            return self.decode(values)
+        return pd.Categorical.from_codes(self.decode(values), self.decode(categories), ordered=ordered)
 
-    def _booster(self, name: str) -> Any:
+    def _read_booster(self, name: str) -> lightgbm.Booster:
         import lightgbm
 
         if name not in self.boosters:
@@ -411,47 +419,49 @@ class _Reader:
             self.boosters[name] = lightgbm.Booster(model_str=text)
         return self.boosters[name]
 
-    def _object(self, kind: str, state: dict[str, Any]) -> Any:
+    def _decode_object(self, kind: str, state: Json) -> Any:
         if kind not in _CLASSES:
             raise ModelFileError(f"model.json names a class that lifeyears does not save: {kind!r}")
-        cls = _CLASSES[kind]
-        values = {name: self.decoded(item) for name, item in state.items()}
-        given = set(cls().get_params(deep=False)) if not is_dataclass(cls) else {field.name for field in fields(cls)}
+        cls: Any = _CLASSES[kind]
+        values = {name: self.decode(item) for name, item in state.items()}
+        settings = set(cls().get_params(deep=False)) if not is_dataclass(cls) else {field.name for field in fields(cls)}
         for name in values:
             fitted = not is_dataclass(cls) and (name.endswith("_") or name.startswith("_"))  # and shadows no method
-            if name not in given and (not fitted or name.startswith("__") or hasattr(cls, name)):
+            if name not in settings and (not fitted or name.startswith("__") or hasattr(cls, name)):
                 raise ModelFileError(f"model.json gives {kind} an attribute it cannot have: {name!r}")
         values = {**ADDED.get(kind, {}), **values}
-        if given - set(values):
-            raise ModelFileError(f"model.json leaves out {', '.join(sorted(given - set(values)))} of {kind}")
+        if settings - set(values):
+            raise ModelFileError(f"model.json leaves out {', '.join(sorted(settings - set(values)))} of {kind}")
         for name, item in values.items():
-            if isinstance(item, _Network):
-                values[name] = item.built(values)
+            if isinstance(item, _NetworkWeights):
+                values[name] = item.build(cls, values)
         if is_dataclass(cls):
-            return cls(**values)
+            return _CLASSES[kind](**values)
         model = cls.__new__(cls)
         vars(model).update(values)
         return model
 
 
-class _Network:
-    """The weights of a network; it is built once the settings beside it are known."""
+class _NetworkWeights:
+    """The weights of a network, which is built once the settings beside it are known."""
 
-    def __init__(self, state: dict[str, np.ndarray]) -> None:
+    def __init__(self, state: dict[str, AnyArray]) -> None:
         self.state = state
 
-    def built(self, beside: dict[str, Any]) -> Any:
-        from .models._deep import torch_side
+    def build(self, cls: type, values: Mapping[str, Any]) -> torch.nn.Module:
+        """Build the network; its layers are settings among the values, or attributes of the class."""
+        from .models.deep import import_networks
 
-        side = torch_side()
+        side = import_networks()
         *_, last = [name for name in self.state if name.endswith(".weight")]
         first = next(iter(self.state))
+        settings = {"batch_norm": False, **vars(cls), **values}
         network = side.build_network(
             self.state[first].shape[1],
-            beside.get("hidden", HIDDEN),
+            settings["hidden"],
             self.state[last].shape[0],
-            dropout=beside.get("dropout", 0.1),
-            batch_norm=beside.get("batch_norm", False),
+            dropout=settings["dropout"],
+            batch_norm=settings["batch_norm"],
             bias=f"{last.removesuffix('.weight')}.bias" in self.state,
         )
         network.load_state_dict({name: side.torch.from_numpy(np.array(value)) for name, value in self.state.items()})

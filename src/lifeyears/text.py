@@ -16,8 +16,11 @@ def count_noun(count: float, one: str, more: str = "") -> str:
     --------
     >>> count_noun(1, "year"), count_noun(2.5, "year"), count_noun(2, "policy", "policies")
     ('1 year', '2.5 years', '2 policies')
+    >>> count_noun(1_234_567, "row")
+    '1,234,567 rows'
     """
-    return f"{count:,g} {one if count == 1 else more or one + 's'}"
+    number = f"{int(count):,}" if count == int(count) else f"{count:,g}"
+    return f"{number} {one if count == 1 else more or one + 's'}"
 
 
 def list_values(values: Iterable[object], most: int = 12) -> str:

@@ -180,8 +180,8 @@ def test_a_hundred_thousand_candidates_are_no_trouble():
         ({"rho": 0.0}, "rho must lie"),
         ({"c": float("nan")}, "c must lie"),
         ({"construction": "haystack"}, "construction must be one of"),
-        ({"n": 1}, "from 2 on"),
-        ({"c": 1 - 1e-9}, "ask for less"),
+        ({"n": 1}, "at least 2"),
+        ({"c": 1 - 1e-9}, "smaller c"),
     ],
 )
 def test_bad_requests_are_refused(options, words):
@@ -202,8 +202,8 @@ class Broken:
     [
         (lambda n: np.ones(n), "sum to"),
         (lambda n: np.ones(3) / 3, "shape"),
-        (lambda n: np.full(n, np.nan), "chances"),
-        (lambda n: np.append([2.0, -1.0], np.zeros(n - 2)), "from 0 on"),
+        (lambda n: np.full(n, np.nan), "non-negative"),
+        (lambda n: np.append([2.0, -1.0], np.zeros(n - 2)), "non-negative"),
     ],
 )
 def test_a_policy_that_gives_no_chances_is_refused(answer, words):

@@ -108,9 +108,9 @@ def test_ndcg_out_of_range_is_refused(ndcg, k, words):
 
 
 def test_k_is_needed_and_checked():
-    with pytest.raises(ValueError, match="give the k"):
+    with pytest.raises(ValueError, match="needs k"):
         guarantee(0.5)
-    with pytest.raises(ValueError, match="whole number from 1"):
+    with pytest.raises(ValueError, match="at least 1"):
         guarantee(0.5, 0)
 
 
@@ -139,7 +139,7 @@ def test_a_comparison_gives_the_plug_in_bound_with_its_interval(cohort):
 
 def test_a_comparison_at_another_k_or_without_ndcg_is_refused(cohort):
     years, scores = cohort
-    with pytest.raises(ValueError, match=r"compare\(…, k=3\)"):
+    with pytest.raises(ValueError, match="Call compare with k=3"):
         guarantee(compare(years, scores, k=1, waitlist=20, n_resamples=50), k=3)
     with pytest.raises(ValueError, match="no NDCG"):
         guarantee(compare(years - 3, scores, k=1, waitlist=20, n_resamples=50))

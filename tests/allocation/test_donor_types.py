@@ -8,7 +8,7 @@ from sklearn.preprocessing import StandardScaler
 
 import lifeyears as ly
 from lifeyears.allocation import DonorTypeRanker
-from lifeyears.allocation._sharing import estimated_prior, own_weights, stratified_folds
+from lifeyears.allocation._sharing import compute_weights, draw_type_folds, estimate_prior
 from lifeyears.models import Cox, WeibullAFT
 
 TAU = 10.0
@@ -94,9 +94,9 @@ def test_a_type_with_too_few_events_has_no_predictor_of_its_own():
 
 
 def test_weights_grow_with_events():
-    assert own_weights(np.array([0, 50, 150]), 50.0) == pytest.approx([0, 0.5, 0.75])
-    assert own_weights(np.array([0, 50]), np.inf) == pytest.approx([0, 0])
-    assert own_weights(np.array([0, 50]), 0.0) == pytest.approx([0, 1])
+    assert compute_weights(np.array([0, 50, 150]), 50.0) == pytest.approx([0, 0.5, 0.75])
+    assert compute_weights(np.array([0, 50]), np.inf) == pytest.approx([0, 0])
+    assert compute_weights(np.array([0, 50]), 0.0) == pytest.approx([0, 1])
 
 
 def test_the_estimated_prior_is_that_of_the_normal_model():
@@ -106,20 +106,27 @@ def test_the_estimated_prior_is_that_of_the_normal_model():
     effect = np.repeat(rng.normal(size=3000), 20)
     own = effect + np.repeat(rng.normal(size=3000), 20) * np.sqrt(80 / events)
     years = 5 + effect + rng.normal(size=60_000)
-    assert estimated_prior(years, np.full(60_000, 5.0), 5 + own, events) == pytest.approx(80, rel=0.35)
+    assert estimate_prior(years, np.full(60_000, 5.0), 5 + own, events) == pytest.approx(80, rel=0.35)
     nothing = 5 + rng.normal(size=60_000)  # the own predictors are noise
-    assert estimated_prior(nothing, np.full(60_000, 5.0), 5 + own, events) > 1e4
-    assert estimated_prior(years, own, np.full(60_000, np.nan), events) == np.inf
+    assert estimate_prior(nothing, np.full(60_000, 5.0), 5 + own, events) > 1e4
+    assert estimate_prior(years, own, np.full(60_000, np.nan), events) == np.inf
 
 
 def test_folds_share_out_every_stratum():
     strata = np.random.default_rng(0).choice(4, 300, p=[0.7, 0.2, 0.08, 0.02])
-    folds = stratified_folds(strata, 3, 0)
+    folds = draw_type_folds(strata // 2, strata % 2 == 1, 3, 0)
     assert sorted(np.concatenate([test for _, test in folds])) == list(range(300))
     for train, test in folds:
         assert not np.intersect1d(train, test).size
         counts = np.bincount(strata[test], minlength=4)
         assert (np.abs(counts - np.bincount(strata) / 3) <= 1).all()
+
+
+def test_a_type_with_fewer_rows_than_folds_does_not_unbalance_the_others():
+    kind, event = np.repeat([0, 1, 2], [90, 60, 1]), np.arange(151) % 3 == 0
+    for _, test in draw_type_folds(kind, event, 3, 0):
+        assert list(np.bincount(2 * kind[test] + event[test])[:2]) in ([20, 10], [19, 10])  # 1 row joined the largest
+        assert list(np.bincount(2 * kind[test] + event[test])[2:4]) in ([13, 7], [14, 6], [13, 6], [14, 7])
 
 
 class Touchy(BaseEstimator):
@@ -165,11 +172,11 @@ def test_types_may_be_given(how):
     assert f.predict(table, "old") == pytest.approx(f.scores(table)[:, 0])
     assert "donor_kind" not in f.candidate_columns_
     if how == "array":
-        with pytest.raises(ValueError, match="pass the type itself"):
+        with pytest.raises(ValueError, match="Pass the type itself"):
             f.predict(table)
     else:
         assert (f.types_[f.lookup(table)] == table["donor_kind"]).all()
-    with pytest.raises(ValueError, match="no donor type 'pig'"):
+    with pytest.raises(ValueError, match="donor type 'pig' did not occur"):
         f.predict(table, "pig")
 
 
@@ -276,7 +283,7 @@ def test_the_horizon_is_the_rankers_if_none_is_given():
         ({"folds": 1}, "folds must be"),
         ({"prior": -1}, "prior must be"),
         ({"tau": 0}, "tau must be"),
-        ({"n_types": 1000}, "fewer than n_types"),
+        ({"n_types": 1000}, "fewer than the 1000 types"),
         ({"types": "donor_rank"}, "'donor_rank'"),
         ({"types": [0, 1]}, "one for each of the 200"),
         ({"types": np.append(np.nan, np.zeros(199))}, "row 0 is missing"),

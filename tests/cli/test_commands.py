@@ -102,7 +102,7 @@ def test_demo_prints_five_models_and_a_sentence(capsys, tmp_path):
     assert "Most years per allocation" in out
     assert (tmp_path / "run" / "summary.json").exists()
     code, out, _ = out_of(capsys, "status", str(tmp_path / "run"))
-    assert "2 of 2 units done, tables written" in out
+    assert "2 of 2 jobs done, tables written" in out
 
 
 def test_compare_a_file_of_ones_own(capsys, tmp_path):
@@ -180,7 +180,7 @@ def test_the_command_line_goes_before_the_file(capsys, tmp_path):
     assert code == 0
     assert "300 subjects" in out
     assert "horizon 5 years" in out
-    assert "4 units (2 iterations of 2 folds), 5 arms, 1 job" in out
+    assert "4 jobs (2 iterations of 2 folds), 5 arms, 1 job at once" in out
 
 
 @pytest.mark.parametrize("line", ["event-values = [2, 3.5]", 'event_values = "2,3.5"', 'event-values = ["2", "3.5"]'])
@@ -235,7 +235,7 @@ def test_a_column_of_centres_found_by_its_name_is_told_and_no_feature(capsys, da
     )
     code, found, err = out_of(capsys, *wanted, "--out", str(tmp_path / "found"))
     assert code == 0, err
-    assert found.startswith("Split by centre: by column 'CTR_CODE', which is no feature then; --centre names another.")
+    assert found.startswith("Split by centre: by column 'CTR_CODE', which is excluded from the features; --centre")
     code, named, err = out_of(capsys, *wanted, "--centre", "CTR_CODE", "--out", str(tmp_path / "named"))
     assert code == 0, err
     assert named.replace("named", "found") in found.replace("named", "found")
@@ -246,16 +246,16 @@ def test_a_column_of_centres_found_by_its_name_is_told_and_no_feature(capsys, da
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--split", "temporal"), "name its column with --entry"),
-        (("--split", "temporal", "--entry", "listed"), "name it with --unit"),
-        (("--split", "centre"), "name its column with --centre"),
-        (("--split", "sideways"), "split must be one of random, temporal, centre"),
+        (("--split", "temporal"), "Name its column with --entry."),
+        (("--split", "temporal", "--entry", "listed"), "Name the unit with --unit."),
+        (("--split", "centre"), "Name it with --centre"),
+        (("--split", "sideways"), "split must be one of 'random', 'temporal', 'centre'; got 'sideways'"),
         (("--subgroups", "shoe"), "subgroups are asked for by shoe; the columns are age, sex"),
         (("--entry", "lsited"), "listed"),
         (("--centre", "nope"), "has no column 'nope', which --centre names"),
         (("--event-values", "foo"), "--event-values has 'foo', which is not in the event column"),
         (("--decimal", ";"), "--decimal must be '.' or ','"),
-        (("--split", "centre", "--centre", "hospital", "--folds", "10"), "there are 9: use --folds 9\n"),
+        (("--split", "centre", "--centre", "hospital", "--folds", "10"), "there are 9. Use --folds 9.\n"),
     ],
 )
 def test_a_dry_run_refuses_what_the_run_would(capsys, dated, options, message):
@@ -317,13 +317,13 @@ def test_a_run_that_is_terminated_leaves_no_worker_behind(tmp_path):
         str(tmp_path / "run"),
     ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    while "0 of 2 units" not in process.stdout.readline():
+    while "0 of 2 done" not in process.stdout.readline():
         pass
     time.sleep(4.0)
     process.send_signal(signal.SIGTERM)
     out, _ = process.communicate(timeout=30)  # ends when nobody holds the pipe any longer
     assert process.returncode == 130
-    assert "finished units are kept, and the same command goes on from them" in out
+    assert "finished jobs are kept, and the same command continues from them" in out
 
 
 def test_a_folder_called_like_a_set_is_not_taken_for_it(capsys, tmp_path, monkeypatch):
@@ -376,7 +376,7 @@ def test_events_at_time_zero_leave_the_weibull_model_out(capsys, tmp_path):
 def test_demo_dry(capsys, tmp_path):
     code, out, _ = out_of(capsys, "demo", "--rows", "400", "--out", str(tmp_path / "run"), "--dry-run")
     assert code == 0
-    assert "2 units" in out
+    assert "2 jobs" in out
     assert not (tmp_path / "run").exists()
 
 
@@ -426,7 +426,7 @@ def test_a_table_without_features_is_refused_before_anything_runs(capsys, dated,
         code, _, err = out_of(capsys, *command, *columns, *dry)
         assert code == 2
         assert "no feature is left in dated" in err
-        assert "naming fewer in --drop" in err
+        assert "name fewer in --drop" in err
     assert not (tmp_path / "model").exists()
 
 
@@ -467,11 +467,11 @@ def test_a_disk_that_takes_no_more_is_told_with_the_folder(capsys, tmp_path, mon
     failed, _, err = out_of(capsys, "demo", *small)
     assert failed == 1
     assert f"nothing more can be written to {tmp_path / 'run'}: {words}, or choose another folder with --out" in err
-    assert "finished units are kept, and the same command goes on from them" in err
+    assert "finished jobs are kept, and the same command continues from them" in err
     failed, _, err = out_of(capsys, "fit", "registry", "--preset", "none", *small[:-1], str(tmp_path / "model"))
     assert failed == 1
     assert f"nothing more can be written to {tmp_path}: {words}" in err
-    assert "goes on" not in err
+    assert "continues" not in err
 
 
 def test_a_folder_with_another_run_is_told_in_options(capsys, dated, tmp_path):

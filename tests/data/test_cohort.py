@@ -3,8 +3,7 @@ import pandas as pd
 import pytest
 
 from lifeyears import Outcome
-from lifeyears.data import Dataset, TablePreprocessor
-from lifeyears.data._cohort import cohort_summary
+from lifeyears.data import Dataset, TablePreprocessor, cohort_summary
 
 # Five patients; events at 1, 3 and 8, censored at 2 and 6.
 Y = Outcome(time=[1.0, 2.0, 3.0, 6.0, 8.0], event=[True, False, True, False, True])

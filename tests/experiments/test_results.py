@@ -1,4 +1,4 @@
-"""What is made of the units: the decision, the room, the bound, calibration, support, warnings."""
+"""What is made of the jobs: the decision, the room, the bound, calibration, support, warnings."""
 
 import json
 from dataclasses import replace
@@ -7,13 +7,17 @@ import numpy as np
 import pytest
 
 import lifeyears as ly
-from lifeyears.experiments._audit import CEILING, answer, bound_of, room_table
-from lifeyears.experiments._checking import _impossible
-from lifeyears.experiments._figures import charts_of
-from lifeyears.experiments._job import relevances
-from lifeyears.experiments._statistics import corrected_half_width
-from lifeyears.experiments._subgroups import subgroup_table
-from lifeyears.experiments._writing import latex
+from lifeyears.experiments._plan import CEILING
+from lifeyears.experiments.jobs import estimate_relevances
+from lifeyears.experiments.results import (
+    bound_utility,
+    choose_best,
+    corrected_half_width,
+    make_charts,
+    render_latex,
+    tabulate_headroom,
+    tabulate_subgroups,
+)
 
 SMALL = {"iterations": 1, "folds": 2, "models": ("KM", "Cox"), "default_over": (), "waitlist": 20, "tau": 15.0}
 
@@ -36,9 +40,9 @@ def artificial(data, tmp_path_factory):
 
 def pooled(run, arm, judge):
     """Policy value by hand: relevance of all patients, ranked within their folds, over every list."""
-    mine = [unit.scores[run.arms.index(arm)] for unit in run.units]
+    mine = [job.scores[run.arms.index(arm)] for job in run.jobs]
     ranks = [np.array([((fold < s) + 0.5 * (fold == s)).mean() for s in fold]) for fold in mine]  # equals share theirs
-    relevance = np.concatenate([unit.outcomes[judge] for unit in run.units])
+    relevance = np.concatenate([job.outcomes[judge] for job in run.jobs])
     return ly.metrics.policy_value(relevance, np.concatenate(ranks), waitlist=run.waitlist)
 
 
@@ -69,14 +73,14 @@ def test_what_cannot_be_told_apart_is_corrected_for_comparisons(full, monkeypatc
     others = [arm for arm in others["arm"] if arm not in (best, CEILING)]
     p = dict(zip(others, (0.03, 0.04, 0.01), strict=True))
     monkeypatch.setattr(ly.experiments.Run, "gain", lambda self, new, old: (1.0, 0.1, 1.9, p.get(old, 0.001)))
-    assert answer(full)["alike"] == others[:2]
+    assert choose_best(full)["alike"] == others[:2]
     assert "cannot be told from 2 of the other 3" in full.reading()
     p |= dict(zip(others, (0.01, 0.001, np.nan), strict=True))
-    assert answer(full)["alike"] == others[2:]
+    assert choose_best(full)["alike"] == others[2:]
 
 
 def test_tables_are_latex_that_any_engine_reads(full):
-    text = latex(full)
+    text = render_latex(full)
     assert text.isascii()
     assert "$-$" in text
 
@@ -84,9 +88,9 @@ def test_tables_are_latex_that_any_engine_reads(full):
 def test_the_bound_is_ndcg_over_the_sum_of_discounts(full):
     table = full.tables["audit"].set_index(["model", "framework"])
     assert table.loc[("Cox", "standard"), "bound"] == pytest.approx(full.ndcg_of("Cox standard")[0])  # W_1 = 1
-    five = ly.experiments.Run(replace(full.plan, k=5), full.units, full.dataset)
+    five = ly.experiments.Run(replace(full.plan, k=5), full.jobs, full.dataset)
     total = sum(1 / np.log2(i + 1) for i in range(1, 6))
-    bound = bound_of(five)["Cox standard"][0]
+    bound = bound_utility(five)["Cox standard"][0]
     assert bound == pytest.approx(five.ndcg_of("Cox standard")[0] / total)
 
 
@@ -101,12 +105,12 @@ def test_the_room_is_between_base_and_ceiling(full):
 
 
 def test_with_many_folds_the_error_of_the_room_is_that_of_a_ratio(full):
-    many = ly.experiments.Run(replace(full.plan, iterations=5), full.units * 5, full.dataset)
+    many = ly.experiments.Run(replace(full.plan, iterations=5), full.jobs * 5, full.dataset)
     assert many.by_folds
     new, old, top = (many.values(arm, "expected value") for arm in ("Cox ranker", "Cox standard", CEILING))
     share = (new - old).mean() / (top - old).mean()
     half = corrected_half_width((new - old) - share * (top - old), 1.0) / (top - old).mean()
-    row = room_table(many).set_index(["model", "framework"]).loc[("Cox", "ranker")]
+    row = tabulate_headroom(many).set_index(["model", "framework"]).loc[("Cox", "ranker")]
     assert row["closed"] == pytest.approx(share)
     assert row["closed high"] == pytest.approx(share + half)
     value, _, high = many.ndcg_of("Cox standard")
@@ -117,8 +121,8 @@ def test_with_many_folds_the_error_of_the_room_is_that_of_a_ratio(full):
 
 def test_calibration_by_hand(full):
     arm = full.arms.index("Cox standard")
-    predicted = np.concatenate([unit.scores[arm] for unit in full.units])
-    outcome = np.concatenate([unit.outcomes["expected"] for unit in full.units])
+    predicted = np.concatenate([job.scores[arm] for job in full.jobs])
+    outcome = np.concatenate([job.outcomes["expected"] for job in full.jobs])
     table = full.tables["calibration"]
     rows = table[table["arm"] == "Cox standard"]
     assert rows["patients"].tolist() == [30] * 10
@@ -148,9 +152,7 @@ def test_support_is_that_of_the_positivity_check(full, data):
 
 
 def test_without_the_truth_lack_of_support_is_serious(full):
-    blind = [
-        replace(unit, outcomes={name: unit.outcomes[name] for name in ("EY", "IPCW", "DR")}) for unit in full.units
-    ]
+    blind = [replace(job, outcomes={name: job.outcomes[name] for name in ("EY", "IPCW", "DR")}) for job in full.jobs]
     run = ly.experiments.Run(full.plan, blind, replace(full.dataset, truth=None))
     assert run.judge == "DR"
     assert run.summary["warnings"][0]["serious"]
@@ -167,21 +169,21 @@ def test_dr_stands_beside_the_papers_estimators(artificial):
     assert 0 <= table.loc["EY", "waitlist NDCG"] <= 100
     arms = [arm for arm in artificial.arms if arm.endswith(("standard", "ranker"))]
     right = []
-    for unit in artificial.units:
-        truth = [unit.measures[arm]["truth value"] for arm in arms]
-        found = [unit.measures[arm]["DR value"] for arm in arms]
+    for job in artificial.jobs:
+        truth = [job.measures[arm]["truth value"] for arm in arms]
+        found = [job.measures[arm]["DR value"] for arm in arms]
         pairs = [(i, j) for i in range(4) for j in range(i) if truth[i] != truth[j]]
         right.append(np.mean([(truth[i] > truth[j]) == (found[i] > found[j]) for i, j in pairs]))
     assert table.loc["DR", "years"] == pytest.approx(100 * np.mean(right))
 
 
 def test_charts_are_the_same_from_the_run_and_from_its_summary(full, artificial):
-    from lifeyears.report import Summary, checked
+    from lifeyears.report import Summary, check_summary
 
     for run in (full, artificial):
         content = json.loads(json.dumps(run.summary))
-        before = charts_of(run.tables, run.dataset.unit, run.best(), run.plan.tau)
-        after = Summary(checked(content)).charts
+        before = make_charts(run.tables, run.dataset.unit, run.best(), run.plan.tau)
+        after = Summary(check_summary(content)).charts
         assert list(before) == list(after)
         assert {name: chart.alt for name, chart in before.items()} == {n: chart.alt for n, chart in after.items()}
     assert {"figure_2", "figure_a2 NDCG"} <= set(after)
@@ -199,7 +201,7 @@ def test_runs_show_in_a_notebook(full):
 def test_change_of_shares_adds_up_to_nothing(data):
     rng = np.random.default_rng(0)
     scores = {"Cox standard": rng.normal(size=300), "Cox ranker": rng.normal(size=300)}
-    table = subgroup_table(data, np.arange(300), rng.uniform(0, 20, 300), scores, waitlist=20)
+    table = tabulate_subgroups(data, np.arange(300), rng.uniform(0, 20, 300), scores, waitlist=20)
     sexes = table[(table["by"] == "sex") & (table["arm"] == "Cox ranker")]
     assert sexes["share change"].sum() == pytest.approx(0, abs=1e-12)
     assert table.loc[table["arm"] == "Cox standard", "share change"].isna().all()
@@ -212,7 +214,7 @@ def test_change_of_shares_adds_up_to_nothing(data):
 def test_who_is_censored_beyond_a_curve_is_worth_the_time_lived_and_counted():
     data = ly.data.simulate_registry(n=240, random_state=3)
     X = ly.data.TablePreprocessor().fit_transform(data.X)  # wide: Cox says of some that they are dead
-    found, counts = relevances(ly.experiments.Plan("full", models=("KM", "Cox"), tau=20.0), X, data.y, 0)
+    found, counts = estimate_relevances(ly.experiments.Plan("full", models=("KM", "Cox"), tau=20.0), X, data.y, 0)
     lived = np.minimum(data.y.time, 20.0)
     for model in ("KM", "Cox"):
         assert (found[f"EY {model}"] >= lived - 1e-9).all()
@@ -231,7 +233,7 @@ def test_what_stands_beside_pooled_years_is_of_the_same_patients(data, tmp_path)
 
 def test_decades_with_few_patients_have_shorter_lists_and_it_says_so(data, tmp_path):
     within = ly.experiments.run("full", data, tmp_path / "run", n_jobs=1, **{**SMALL, "era": "within"})
-    smallest = min(np.unique(data.entry[unit.rows] // 10, return_counts=True)[1].min() for unit in within.units)
+    smallest = min(np.unique(data.entry[job.rows] // 10, return_counts=True)[1].min() for job in within.jobs)
     told = {warning["title"]: warning["text"] for warning in within.summary["warnings"]}
     assert f"only {smallest} rows" in told["Shorter lists in some decades"]
 
@@ -247,8 +249,10 @@ def test_impossible_years_are_said_to_be_so_and_intervals_are_cut(data, tmp_path
     told = [warning["text"] for warning in run.summary["warnings"] if warning["title"] == "Impossible estimates"]
     assert len(told) == (len(off) > 0)
     monkey = years.assign(years=years["years"] + 5)
-    run.__dict__["years"] = monkey
-    assert "KM standard" in _impossible(run)[0]["text"]
+    impossible = ly.experiments.Run(run.plan, run.jobs, run.dataset)
+    impossible.__dict__["years"] = monkey
+    (text,) = [w["text"] for w in impossible.summary["warnings"] if w["title"] == "Impossible estimates"]
+    assert "KM standard" in text
 
 
 def test_a_horizon_in_the_wrong_unit_is_asked_about(data, tmp_path):

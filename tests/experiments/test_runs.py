@@ -16,11 +16,18 @@ import pandas as pd
 import pytest
 
 import lifeyears as ly
+from lifeyears import errors
 from lifeyears.experiments import Plan
-from lifeyears.experiments._job import folds_of, known_then, outcome_of, run_unit
-from lifeyears.experiments._runner import load_unit, unit_path
-from lifeyears.experiments._statistics import corrected_half_width, fold_difference
-from lifeyears.experiments._subgroups import chances, chances_within, groups_of, subgroup_table
+from lifeyears.experiments._store import job_path, load_job
+from lifeyears.experiments.jobs import censor_at_test_entry, censor_outcome, count_warnings, run_job, split_rows
+from lifeyears.experiments.results import (
+    chance_of_allocation,
+    chance_within_strata,
+    compare_folds,
+    corrected_half_width,
+    label_subgroups,
+    tabulate_subgroups,
+)
 
 SMALL = {"iterations": 2, "folds": 2, "models": ("KM", "Cox"), "default_over": (), "waitlist": 40, "tau": 15.0}
 SCRIPT = """
@@ -58,7 +65,7 @@ def started(protocol, out, jobs=1, dask=""):
 def killed_and_resumed(out: Path, kills: int, seed: int) -> None:
     """kill -9 at random moments, from the first second of a run to its last; one that came to its end does not count.
 
-    At least one kill is in the middle, with some units done and some not.
+    At least one kill is in the middle, with some jobs done and some not.
     """
     rng = np.random.default_rng(seed)
     begun = time.monotonic()
@@ -71,7 +78,7 @@ def killed_and_resumed(out: Path, kills: int, seed: int) -> None:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
             killed += 1
-            halfway |= 0 < sum(1 for _ in out.glob("units/iteration-*.npz")) < 4
+            halfway |= 0 < sum(1 for _ in out.glob("jobs/iteration-*.npz")) < 4
         else:
             shutil.rmtree(out)
         process.wait()
@@ -100,20 +107,22 @@ def test_dask_ends_in_the_same_bytes(undisturbed, tmp_path):
     assert contents(tmp_path / "run") == contents(undisturbed[0])
 
 
-def test_a_broken_unit_is_made_again(undisturbed, data, tmp_path):
+def test_a_broken_job_is_made_again(undisturbed, data, tmp_path):
     out, _ = undisturbed
     copy = tmp_path / "run"
     for name, content in contents(out).items():
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
         (copy / name).write_bytes(content)
     (copy / "manifest.json").write_bytes((out / "manifest.json").read_bytes())
-    broken = bytearray(unit_path(copy, 0, 1).read_bytes())
+    broken = bytearray(job_path(copy, 0, 1).read_bytes())
     broken[len(broken) // 2] ^= 255
-    unit_path(copy, 0, 1).write_bytes(broken[:-40])
-    assert load_unit(copy, 0, 1) is None
-    told = []
-    ly.experiments.run("full", data, copy, n_jobs=1, progress=lambda done, total: told.append((done, total)), **SMALL)
-    assert told == [(3, 4), (4, 4)]
+    job_path(copy, 0, 1).write_bytes(broken[:-40])
+    assert load_job(copy, 0, 1) is None
+    calls = []
+    ly.experiments.run(
+        "full", data, copy, n_jobs=1, progress=lambda message, done, total: calls.append((done, total)), **SMALL
+    )
+    assert calls == [(3, 4), (4, 4)]
     assert contents(copy) == contents(out)
 
 
@@ -133,7 +142,7 @@ def test_what_a_kill_leaves_behind_does_not_stop_a_run(undisturbed, data, tmp_pa
     out.mkdir()
     (out / ".manifest.json.999").write_text("half")  # killed while the manifest was written
     ly.experiments.run("full", data, out, n_jobs=1, **SMALL)
-    (out / "units" / ".iteration-00-fold-00.npz.999").write_text("half")
+    (out / "jobs" / ".iteration-00-fold-00.npz.999").write_text("half")
     ly.experiments.run("full", data, out, n_jobs=1, **SMALL)
     assert contents(out) == contents(undisturbed[0])
 
@@ -157,15 +166,15 @@ def test_a_wrong_request_leaves_no_folder(data, tmp_path):
 
 def test_centres_are_drawn_anew_in_each_iteration(data):
     plan, rows = Plan("full", split="centre", folds=3), np.arange(len(data))
-    first, second = (folds_of(data, rows, data.y, plan, i)[0][1] for i in (0, 1))
+    first, second = (split_rows(data, rows, data.y, plan, i)[0][1] for i in (0, 1))
     assert not np.array_equal(first, second)
 
 
 def test_times_of_auc_follow_the_unit():
-    from lifeyears.experiments._job import auc_times
+    from lifeyears.experiments.jobs import choose_auc_times
 
-    assert auc_times(Plan("artificial"), "years") == (5, 10, 15, 20)
-    assert auc_times(Plan("full", tau=1950.0), "days") == (487.5,)
+    assert choose_auc_times(Plan("artificial"), "years") == (5, 10, 15, 20)
+    assert choose_auc_times(Plan("full", tau=1950.0), "days") == (487.5,)
 
 
 def test_summary_is_plain_json_without_time_or_path(undisturbed):
@@ -184,29 +193,67 @@ def test_summary_is_plain_json_without_time_or_path(undisturbed):
 def test_scores_belong_to_their_arms(undisturbed, data):
     """The pooled comparison scores each arm by its own scores: the constant KM is worth the mean."""
     _, run = undisturbed
-    relevance = np.concatenate([unit.outcomes["expected"] for unit in run.units[:2]])
+    relevance = np.concatenate([job.outcomes["expected"] for job in run.jobs[:2]])
     assert run.pooled.values.loc["KM standard", "value"] == pytest.approx(relevance.mean())
     assert run.pooled.values.loc["truth known", "value"] == run.pooled.values["value"].max()
     for j, arm in enumerate(run.arms):
         if arm == "KM standard":
-            assert all(np.ptp(unit.scores[j]) == 0 for unit in run.units)
+            assert all(np.ptp(job.scores[j]) == 0 for job in run.jobs)
         if arm == "truth known":
-            np.testing.assert_array_equal(np.concatenate([unit.scores[j] for unit in run.units[:2]]), relevance)
+            np.testing.assert_array_equal(np.concatenate([job.scores[j] for job in run.jobs[:2]]), relevance)
 
 
 def test_fits_that_do_not_converge_are_counted_and_told(data, monkeypatch, tmp_path):
-    """Of a unit's fits by `base_model` with one step each: the base, and EY's nuisance on two folds."""
-    monkeypatch.setattr("lifeyears.experiments._job.base_model", lambda *_: ly.models.Cox(tau=15.0, max_iter=1))
+    """Of a job's fits by `build_model` with one step each: the base, and EY's nuisance on two folds."""
+    for module in ("_fitting", "_relevance"):
+        name = f"lifeyears.experiments.jobs.{module}.build_model"
+        monkeypatch.setattr(name, lambda *_: ly.models.Cox(tau=15.0, max_iter=1))
     run = ly.experiments.run("full", data, tmp_path / "run", n_jobs=1, **SMALL | {"models": ("Cox",)})
-    assert run.summary["counts"]["Cox did not converge"] == 3 * len(run.units)
-    (told,) = (warning["text"] for warning in run.summary["warnings"] if warning["title"] == "What fits had to say")
-    assert told.startswith("In 4 units: ")
+    assert run.summary["counts"]["Cox did not converge"] == 3 * len(run.jobs)
+    (told,) = (
+        warning["text"] for warning in run.summary["warnings"] if warning["title"] == "Warnings raised while fitting"
+    )
+    assert told.startswith("In 4 jobs: ")
     assert "Cox did not converge, 12 times" in told
+
+
+def test_warnings_are_counted_by_category_whatever_they_say():
+    messages = [
+        errors.ConvergenceWarning("any words", model="Cox"),
+        errors.ConvergenceWarning("other words", model="AFT"),
+        errors.FollowUpWarning("a"),
+        errors.FollowUpWarning("b"),
+        errors.DataWarning("c"),
+        errors.PositivityWarning("clipped weights are counted elsewhere"),
+        UserWarning("Cox did not converge: a warning of another library"),
+    ]
+    assert count_warnings(messages) == {
+        "AFT did not converge": 1,
+        "Cox did not converge": 1,
+        "column without a known category in a test fold": 1,
+        "horizon beyond the follow-up of the rows used to fit a nuisance model": 2,
+    }
+
+
+def test_a_category_unknown_in_training_is_counted(data):
+    """A column with a category of its own in each fold."""
+    plan = Plan("full", **SMALL | {"models": ("KM",)})
+    _, test = split_rows(data, np.arange(len(data)), data.y, plan, 0)[0]
+    X = data.X.assign(ward=pd.Categorical(np.where(np.isin(np.arange(len(data)), test), "new", "old")))
+    counts = run_job(replace(data, X=X), plan, 0, 0).counts
+    assert counts["column without a known category in a test fold"] == 1
+
+
+def test_an_error_names_the_setting_for_its_reader(data):
+    with pytest.raises(errors.DataError) as raised:
+        split_rows(replace(data, entry=None), np.arange(400), data.y, Plan("full", split="temporal", iterations=1), 0)
+    assert raised.value.hint == "Name its column with entry=."
+    assert raised.value.hint.render(lambda setting: f"--{setting.name}") == "Name its column with --entry."
 
 
 def test_what_a_ranker_did_otherwise_is_counted(data, monkeypatch):
     monkeypatch.setattr("lifeyears.ranking._fitting.FEWEST_TO_CALIBRATE", 1_000)
-    counts = run_unit(data, Plan("full", **SMALL | {"models": ("KM",)}), 0, 0).counts
+    counts = run_job(data, Plan("full", **SMALL | {"models": ("KM",)}), 0, 0).counts
     said = {name: count for name, count in counts.items() if name.startswith("KM ranker: not calibrated")}
     assert list(said.values()) == [1]
 
@@ -215,7 +262,7 @@ def test_artificial_censoring_is_the_papers(data):
     rows = data.y.event
     y = data.y[rows]
     plan = Plan("artificial")
-    first, second = outcome_of(y, plan, 0), outcome_of(y, plan, 1)
+    first, second = censor_outcome(y, plan, 0), censor_outcome(y, plan, 1)
     assert (~first.event).sum() == round(0.5 * len(y))
     assert (first.time <= y.time).all()
     np.testing.assert_array_equal(first.time[first.event], y.time[first.event])
@@ -224,24 +271,24 @@ def test_artificial_censoring_is_the_papers(data):
     from scipy import stats
 
     assert stats.kstest(ratio, "uniform").pvalue > 0.001
-    independent = outcome_of(y, Plan("artificial", censoring="independent"), 0)
+    independent = censor_outcome(y, Plan("artificial", censoring="independent"), 0)
     assert (~independent.event).mean() == pytest.approx(0.5, abs=0.02)
 
 
 def test_a_temporal_split_learns_from_what_was_known_at_the_time(data):
     """By hand: at the first test entry a training row has been followed from its own entry to then, and no longer."""
     rows, plan = np.arange(len(data)), Plan("full", split="temporal", folds=3, iterations=1)
-    for train, test in folds_of(data, rows, data.y, plan, 0):
-        seen, now = known_then(data, rows, data.y, plan, train, test), data.entry[test].min()
+    for train, test in split_rows(data, rows, data.y, plan, 0):
+        seen, now = censor_at_test_entry(data, rows, data.y, plan, train, test), data.entry[test].min()
         assert (data.entry[train] + seen.time <= now + 1e-9).all()
         ended = data.entry[train] + data.y.time[train] <= now
         np.testing.assert_array_equal(seen.event, data.y.event[train] & ended)
         np.testing.assert_array_equal(seen.time[ended], data.y.time[train][ended])
         np.testing.assert_allclose(seen.time[~ended], now - data.entry[train][~ended])
     in_days = replace(data, unit="days", y=ly.Outcome(data.y.time * 365.25, data.y.event))
-    days = known_then(in_days, rows, in_days.y, plan, train, test)
+    days = censor_at_test_entry(in_days, rows, in_days.y, plan, train, test)
     np.testing.assert_allclose(days.time, 365.25 * seen.time)
-    whole = known_then(data, rows, data.y, Plan("full"), train, test)
+    whole = censor_at_test_entry(data, rows, data.y, Plan("full"), train, test)
     np.testing.assert_array_equal(whole.time, data.y.time[train])
 
 
@@ -257,22 +304,22 @@ def test_names_of_the_star_files_are_known(data):
     X = data.X.rename(columns=star).drop(columns="centre_volume")
     there = replace(data, X=X, subgroups=data.subgroups.rename(columns={"centre": "CTR_CODE"}), truth=None)
     rows = np.arange(len(data))
-    ours, theirs = groups_of(data, rows), groups_of(there, rows)
+    ours, theirs = label_subgroups(data, rows), label_subgroups(there, rows)
     assert list(theirs) == list(ours)
     for question in set(ours) - {"centre size"}:  # counted, where no column says it
         np.testing.assert_array_equal(theirs[question], ours[question])
     by_centre = Plan("full", split="centre", folds=3)
     for (a, _), (b, _) in zip(
-        folds_of(data, rows, data.y, by_centre, 0), folds_of(there, rows, there.y, by_centre, 0), strict=True
+        split_rows(data, rows, data.y, by_centre, 0), split_rows(there, rows, there.y, by_centre, 0), strict=True
     ):
         np.testing.assert_array_equal(a, b)
-    assert run_unit(there, Plan("full", **SMALL | {"era": "drop", "models": ("KM",)}), 0, 0).counts is not None
+    assert run_job(there, Plan("full", **SMALL | {"era": "drop", "models": ("KM",)}), 0, 0).counts is not None
 
 
 def test_columns_that_are_asked_for_make_subgroups(data):
     rows = np.arange(len(data))
     numbers, words = "donor_age", "blood_group"
-    named = groups_of(data, rows, (numbers, words))
+    named = label_subgroups(data, rows, (numbers, words))
     assert set(named[numbers]) <= {"lowest third", "middle third", "highest third", "missing"}
     high = named[numbers] == "highest third"
     assert data.X[numbers][high].min() > data.X[numbers][named[numbers] == "middle third"].max()
@@ -283,7 +330,7 @@ def test_columns_that_are_asked_for_make_subgroups(data):
 def test_the_unit_of_time_does_not_matter(data):
     plan = Plan("full", **SMALL | {"models": ("Cox",)})
     in_days = replace(data, unit="days", y=ly.Outcome(data.y.time * 365.25, data.y.event), truth=None)
-    years, days = run_unit(data, plan, 0, 0), run_unit(in_days, replace(plan, tau=15.0 * 365.25), 0, 0)
+    years, days = run_job(data, plan, 0, 0), run_job(in_days, replace(plan, tau=15.0 * 365.25), 0, 0)
     for arm in range(2):
         assert days.scores[arm] / 365.25 == pytest.approx(years.scores[arm], rel=1e-4)
 
@@ -295,19 +342,19 @@ def test_more_folds_than_rows_are_refused_in_words(data):
 
 def test_splits_by_time_and_by_centre(data):
     rows = np.arange(len(data))
-    later = folds_of(data, rows, data.y, Plan("full", split="temporal", folds=3, iterations=1), 0)
+    later = split_rows(data, rows, data.y, Plan("full", split="temporal", folds=3, iterations=1), 0)
     for train, test in later:
         assert data.entry[train].max() <= data.entry[test].min()
-    for train, test in folds_of(data, rows, data.y, Plan("full", split="centre", folds=3), 0):
+    for train, test in split_rows(data, rows, data.y, Plan("full", split="centre", folds=3), 0):
         centres = data.subgroups["centre"].to_numpy()
         assert not set(centres[train]) & set(centres[test])
 
 
 def test_arms_without_era_and_within_eras(data):
-    keep = run_unit(data, Plan("artificial", folds=2, models=("Cox",), default_over=(), waitlist=30), 0, 0)
-    drop = run_unit(data, Plan("artificial", folds=2, models=("Cox",), default_over=(), waitlist=30, era="drop"), 0, 0)
+    keep = run_job(data, Plan("artificial", folds=2, models=("Cox",), default_over=(), waitlist=30), 0, 0)
+    drop = run_job(data, Plan("artificial", folds=2, models=("Cox",), default_over=(), waitlist=30, era="drop"), 0, 0)
     assert not np.array_equal(keep.scores[0], drop.scores[0])
-    within = run_unit(
+    within = run_job(
         data, Plan("artificial", folds=2, models=("Cox",), default_over=(), waitlist=30, era="within"), 0, 0
     )
     np.testing.assert_array_equal(keep.scores, within.scores)
@@ -323,16 +370,16 @@ def test_artificial_tables(data, tmp_path):
     values = run.values("Cox ranker", "truth NDCG@5")
     assert table.loc[("Cox", "ranker"), "NDCG@5"] == pytest.approx(values.mean())
     for name, truth in (("table_a6", "restricted"), ("table_a6_whole_life", "truth")):
-        right = []  # counted pair by pair: KM, Cox and their rankers in four units
-        for unit in run.units:
+        right = []  # counted pair by pair: KM, Cox and their rankers in four jobs
+        for job in run.jobs:
             pairs = [
                 (a[f"{truth} NDCG@5"] - b[f"{truth} NDCG@5"], a["EY Cox NDCG@5"] - b["EY Cox NDCG@5"])
-                for a, b in combinations(unit.measures.values(), 2)
+                for a, b in combinations(job.measures.values(), 2)
             ]
             right.append(np.mean([(1 + np.sign(t * e)) / 2 for t, e in pairs if t]))
         accuracy = run.tables[name].set_index("estimator")
         assert accuracy.loc["EY Cox", "NDCG@5"] == pytest.approx(100 * np.mean(right))
-    errors = [abs(arm["IPCW KM NDCG@1"] - arm["truth NDCG@1"]) for unit in run.units for arm in unit.measures.values()]
+    errors = [abs(arm["IPCW KM NDCG@1"] - arm["truth NDCG@1"]) for job in run.jobs for arm in job.measures.values()]
     table = run.tables["figure_a1_whole_life"].set_index("estimator")
     assert table.loc["IPCW KM", "NDCG@1 MAE"] == pytest.approx(np.mean(errors))
     for name in ("figure_2", "figure_a1", "figure_a2", "years"):
@@ -348,13 +395,13 @@ def test_corrected_test_by_hand():
     from scipy import stats
 
     difference = np.array([0.2, 0.1, 0.4, 0.3, -0.1, 0.2, 0.3, 0.1, 0.0, 0.5])
-    found = fold_difference(difference, np.zeros(10), test_to_train=1 / 4)
+    found = compare_folds(difference, np.zeros(10), test_to_train=1 / 4)
     spread = np.sqrt((1 / 10 + 1 / 4) * difference.var(ddof=1))
     assert found.p_corrected == pytest.approx(2 * stats.t.sf(0.2 / spread, 9))
     assert found.p_wilcoxon == pytest.approx(stats.wilcoxon(difference).pvalue)
     assert found.high - found.mean == pytest.approx(stats.t.ppf(0.975, 9) * spread)
     assert np.isnan(corrected_half_width(np.array([1.0]), 1 / 4))
-    assert fold_difference(np.ones(5), np.ones(5), 1 / 4).p_corrected == 1.0
+    assert compare_folds(np.ones(5), np.ones(5), 1 / 4).p_corrected == 1.0
 
 
 def test_chances_of_the_top_k_by_enumeration():
@@ -368,19 +415,19 @@ def test_chances_of_the_top_k_by_enumeration():
         first, second, _ = sorted(chosen, key=lambda i: -scores[i])
         expected[first] += weights[0] / len(lists)
         expected[second] += weights[1] / len(lists)
-    assert chances(scores, 3, 2) == pytest.approx(expected)
+    assert chance_of_allocation(scores, 3, 2) == pytest.approx(expected)
     strata = np.array([0, 0, 1, 1, 1])  # the top of each pair and of each list of two of three
     within = [2 / 5, 0, 0, 2 / 3 * 3 / 5, 1 / 3 * 3 / 5]
-    assert chances_within(scores, 2, 1, strata) == pytest.approx(within)
+    assert chance_within_strata(scores, 2, 1, strata) == pytest.approx(within)
 
 
 def test_shares_of_allocations_add_up(data):
     rng = np.random.default_rng(0)
     scores = {"a": rng.normal(size=400)}
-    table = subgroup_table(data, np.arange(400), rng.uniform(0, 20, 400), scores, waitlist=20)
+    table = tabulate_subgroups(data, np.arange(400), rng.uniform(0, 20, 400), scores, waitlist=20)
     shares = table[table["by"] == "sex"]["share of allocations"]
     assert shares.sum() == pytest.approx(1.0)
-    equal = subgroup_table(data, np.arange(400), rng.uniform(0, 20, 400), {"KM": np.ones(400)}, waitlist=400)
+    equal = tabulate_subgroups(data, np.arange(400), rng.uniform(0, 20, 400), {"KM": np.ones(400)}, waitlist=400)
     np.testing.assert_allclose(equal["share of allocations"], equal["share of patients"])  # a constant favours nobody
     assert ((table["low"] <= table["share of allocations"]) & (table["share of allocations"] <= table["high"])).all()
 
@@ -405,12 +452,12 @@ def test_status_of_a_run_that_stands_still_says_so(undisturbed, tmp_path):
     out, _ = undisturbed
     copy = tmp_path / "copy"
     shutil.copytree(out, copy)
-    unit_path(copy, 0, 1).unlink()
+    job_path(copy, 0, 1).unlink()
     now = time.time()
-    for back, path in enumerate(sorted((copy / "units").iterdir())):
+    for back, path in enumerate(sorted((copy / "jobs").iterdir())):
         os.utime(path, (now - back, now - back))
-    assert ly.experiments.status(copy) == "3 of 4 units done, about 1 min left if it is running"
-    for back, path in enumerate(sorted((copy / "units").iterdir())):
+    assert ly.experiments.status(copy) == "3 of 4 jobs done, about 1 min left if it is running"
+    for back, path in enumerate(sorted((copy / "jobs").iterdir())):
         os.utime(path, (now - 3600 - back, now - 3600 - back))
-    told = "3 of 4 units done, none for 60 min: if it was interrupted, the same command goes on with it"
+    told = "3 of 4 jobs done, none for 60 min: if it was interrupted, the same command continues it"
     assert ly.experiments.status(copy) == told

@@ -4,8 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lifeyears as ly
-from lifeyears.metrics import concordance_index
-from lifeyears.metrics._concordance import concordance_counts
+from lifeyears.metrics import concordance_index, count_concordant_pairs
 
 
 def plain_counts(time, event, scores):
@@ -27,7 +26,7 @@ rows = st.lists(st.tuples(st.integers(0, 8), st.booleans(), st.integers(0, 6)), 
 @settings(max_examples=300, deadline=None)
 def test_fast_counts_equal_the_plain_loop(rows):
     time, event, scores = (np.array(column) for column in zip(*rows, strict=True))
-    assert concordance_counts(time.astype(float), event, scores.astype(float)) == plain_counts(time, event, scores)
+    assert count_concordant_pairs(time.astype(float), event, scores.astype(float)) == plain_counts(time, event, scores)
 
 
 @pytest.mark.filterwarnings("ignore:the C-index")
@@ -46,7 +45,7 @@ def test_equals_lifelines_and_scikit_survival_with_ties_in_time_and_score(seed):
 
 def test_equals_r(patients, y, from_r):
     for scores, key in ((patients["score"], "concordance_tied"), (-patients["x"], "concordance")):
-        concordant, tied, comparable = concordance_counts(y.time, y.event, scores.to_numpy())
+        concordant, tied, comparable = count_concordant_pairs(y.time, y.event, scores.to_numpy())
         assert (concordant, tied) == (from_r[key]["concordant"], from_r[key]["tied_x"])
         assert comparable == concordant + tied + from_r[key]["discordant"]
         assert concordance_index(y, scores) == pytest.approx(from_r[key]["concordance"], abs=1e-12)

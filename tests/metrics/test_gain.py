@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics as sklearn_metrics
 
-from lifeyears.metrics import concordance_index, dcg_score, ndcg_score, policy_value
-from lifeyears.metrics._gain import discounts, rank_weights
+from lifeyears.metrics import concordance_index, dcg_score, discounts, ndcg_score, policy_value, rank_weights
 
 
 def cohorts(smallest=2, largest=40):

@@ -75,7 +75,7 @@ def test_undefined_requests_are_refused(continuous):
     _, test, risk, curves = continuous
     with pytest.raises(ValueError, match="nobody is followed beyond"):
         auc_at(test, -risk, 99.0)
-    with pytest.raises(ValueError, match="no event is seen by"):
+    with pytest.raises(ValueError, match="no event is observed by"):
         auc_at(test, -risk, 1e-9)
     with pytest.raises(ValueError, match="rows by 2 times"):
         brier_score(test, np.ones((200, 3)), [1.0, 2.0])

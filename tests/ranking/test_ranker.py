@@ -8,9 +8,9 @@ import lifeyears as ly
 from lifeyears.metrics import policy_value
 from lifeyears.ranking import PRESETS
 from lifeyears.ranking._calibration import CalibrationMap
-from lifeyears.ranking._ensemble import PULL, Grown, _simplest, stages, weigh
-from lifeyears.ranking.splines._phases import phase_edges
-from lifeyears.ranking.trees._boosters import PartialLikelihoodObjective
+from lifeyears.ranking._ensemble import SHRINKAGE, FoldFit, choose_simplest, choose_stages, fit_weights
+from lifeyears.ranking._piecewise import choose_cut_points
+from lifeyears.ranking.trees import PartialLikelihoodObjective
 
 SMALL = {"random_state": 0, "n_jobs": 1}
 
@@ -262,16 +262,16 @@ def test_relevance_in_place_of_outcomes(kind, preset):
 def test_mlp_has_the_same_loss(cohort):
     torch = pytest.importorskip("torch")
     from lifeyears.ranking import HybridLoss, HybridObjective
-    from lifeyears.ranking._network import hybrid_loss
+    from lifeyears.ranking._network import compute_hybrid_loss
 
     rng = np.random.default_rng(0)
     y = rng.uniform(0, 20, 64)
     f = rng.normal(10, 1, 64)
     output = torch.tensor(f, requires_grad=True)
-    loss = hybrid_loss(output, torch.tensor(y), torch.tensor(y), 0.3, 1.0, 64, 0.0, 1.0)
+    loss = compute_hybrid_loss(output, torch.tensor(y), torch.tensor(y), 0.3, 1.0, 64, 0.0, 1.0)
     assert float(loss.detach()) == pytest.approx(HybridLoss(y, 0.3, 1.0, 64)(f), rel=1e-12)
     loss.backward()
-    expected = HybridObjective(y, 0.3, 1.0, 64, precision=np.float64).grouped(f, np.arange(64))[0]
+    expected = HybridObjective(y, 0.3, 1.0, 64, precision=np.float64).differentiate(f, np.arange(64))[0]
     np.testing.assert_allclose(output.grad.numpy(), expected, rtol=1e-6, atol=1e-12)
     d, _ = cohort
     for preset in ("paper", "default"):
@@ -353,11 +353,11 @@ def test_a_wrapped_model_as_base(X, y):
 
 def test_phases_and_stages():
     y = ly.Outcome(np.arange(1.0, 1001), np.ones(1000, dtype=bool))
-    np.testing.assert_allclose(phase_edges(y, 1000.0, 2), [0, np.quantile(y.time, 1 / 3), 1000])
-    assert list(phase_edges(y[:100], 1000.0, 2)) == [0, 1000]  # too few deaths for two
-    assert stages(600)[-1] == 600
-    assert len(stages(600)) == 12
-    assert list(stages(3)) == [1, 2, 3]
+    np.testing.assert_allclose(choose_cut_points(y, 1000.0, 2), [0, np.quantile(y.time, 1 / 3), 1000])
+    assert list(choose_cut_points(y[:100], 1000.0, 2)) == [0, 1000]  # too few deaths for two
+    assert choose_stages(600)[-1] == 600
+    assert len(choose_stages(600)) == 12
+    assert list(choose_stages(3)) == [1, 2, 3]
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -366,10 +366,10 @@ def test_weights_are_least_squares_pulled_towards_the_members_with_none_negative
     truth = rng.normal(size=400)
     base, member = truth + rng.normal(size=400), sign * truth + rng.normal(size=400)
     splits = [(np.arange(200, 400), np.arange(200)), (np.arange(200), np.arange(200, 400))]
-    folds = [{"years": Grown(member[None, test], [None])} for _, test in splits]
-    found = weigh(folds, splits, base, truth)
+    folds = [{"years": FoldFit(member[None, test], [None])} for _, test in splits]
+    found = fit_weights(folds, splits, base, truth)
     both = np.column_stack([base - base.mean(), member - member.mean()])
-    pull = PULL * np.trace(both.T @ both) / 2  # (A'A + pull·I)·w = A'b + pull·aims, aims: none for the base
+    pull = SHRINKAGE * np.trace(both.T @ both) / 2  # (A'A + pull·I)·w = A'b + pull·aims, aims: none for the base
     right = both.T @ truth + pull * np.array([0.0, 1.0])
     if sign > 0:
         expected = np.linalg.solve(both.T @ both + pull * np.eye(2), right)
@@ -383,9 +383,9 @@ def test_of_stages_about_as_good_the_simplest_is_kept():
     noise = rng.normal(size=10_000)
     best, alike, worse = noise, noise + 0.01 * rng.normal(size=10_000), noise + 0.2 * rng.normal(size=10_000)
     errors = np.array([worse + 0.1, alike + 0.0001, best])  # worse by 50, and by 1, standard errors
-    assert _simplest(errors) == 1
-    assert _simplest(errors[[0, 2]]) == 1
-    assert _simplest(errors[1:]) == 0
+    assert choose_simplest(errors) == 1
+    assert choose_simplest(errors[[0, 2]]) == 1
+    assert choose_simplest(errors[1:]) == 0
 
 
 def test_calibration_plot_is_one_call(default, paper):

@@ -17,7 +17,7 @@ from lifeyears.relevance import (
     Ensemble,
     ExpectedYears,
     PositivityError,
-    averaged,
+    average_relevance,
     cross_fit,
     temporal_folds,
 )
@@ -101,9 +101,9 @@ def test_groups_stay_together_and_blocks_follow_time():
 @pytest.mark.parametrize(
     ("cv", "message"),
     [
-        (1, "at least 2 folds"),
+        (1, "cv must be at least 2"),
         ([(np.arange(10), np.arange(10, 60))], "row 0 is in 0 of them"),
-        ([(np.arange(30, 60), np.arange(40)), (np.arange(30), np.arange(30, 60))], "training rows hold"),
+        ([(np.arange(30, 60), np.arange(40)), (np.arange(30), np.arange(30, 60))], "training rows of a fold hold"),
         ([(np.arange(0), np.arange(40)), (np.arange(20), np.arange(20, 60))], "row 20 is in 2"),
         ([(np.arange(60), np.arange(-60, 0))], "row numbers from 0 to 59"),
         ([(np.arange(60.0), np.arange(60.0))], "row numbers from 0 to 59"),
@@ -186,9 +186,9 @@ def test_ensemble_is_the_mean():
     with pytest.raises(NotFittedError):
         Ensemble(parts).estimate(X, y)
     with pytest.raises(ValueError, match="several horizons"):
-        averaged([ExpectedYears(tau=tau).fit(X, y).estimate(X, y) for tau in (5, 8)])
+        average_relevance([ExpectedYears(tau=tau).fit(X, y).estimate(X, y) for tau in (5, 8)])
     with pytest.raises(ValueError, match="nothing to average"):
-        averaged([])
+        average_relevance([])
 
 
 def test_known_curves_are_cut_to_the_fold_in_averages_of_averages_too():
@@ -261,7 +261,7 @@ def test_violations_warn_raise_or_clip_as_stated():
 def test_a_row_seen_where_g_is_zero_is_an_error_unless_clipped():
     zero = ly.SurvivalCurves([1.0], [[0.0]])
     y = ly.Outcome([0.5, 2.0], [True, True])
-    with pytest.raises(PositivityError, match="1 rows were seen where G says nobody can be"):
+    with pytest.raises(PositivityError, match="1 rows were observed where the censoring model gives a chance of 0"):
         IPCW(zero, tau=5).estimate(np.zeros((2, 1)), y)
     assert np.isfinite(IPCW(zero, tau=5, on_violation="clip").estimate(np.zeros((2, 1)), y).values).all()
 

@@ -87,7 +87,7 @@ def test_unrestricted_ipcw_needs_a_tail_rule_too():
     y = ly.Outcome([1.0, 2.0, 3.0, 10.0], [True, False, True, False])
     with pytest.raises(ValueError, match="some are left at the end"):
         IPCW().fit(X, y).estimate(X, y)
-    with pytest.raises(ValueError, match='tail must be None or "drop"'):
+    with pytest.raises(ValueError, match="tail must be one of None, 'drop'"):
         IPCW(tail="drp").fit(X, y).estimate(X, y)
     assert IPCW(tail="drop").fit(X, y).estimate(X, y).values == pytest.approx([1, 0, 4.5, 15])
 
@@ -410,7 +410,7 @@ def test_rows_beyond_the_curve_of_censoring_are_refused_without_noise():
     model = Cox(tau=3.0).fit(X, y)
     for kind in ("step", "linear"):  # warnings are errors here
         estimator = DoublyRobust(model, ly.SurvivalCurves([0.5], [[0.0]], kind), tau=3.0)
-        with pytest.raises(ly.relevance.PositivityError, match="nobody can be"):
+        with pytest.raises(ly.relevance.PositivityError, match="gives a chance of 0"):
             estimator.estimate(X, y)
 
 

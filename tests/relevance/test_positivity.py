@@ -4,8 +4,7 @@ import pytest
 
 import lifeyears as ly
 from conftest import cohort
-from lifeyears.experiments._bench_world import STUDY, draw, true_policy_value
-from lifeyears.experiments._estimator_bench import GOOD
+from lifeyears.experiments.bench import GOOD, STUDY, draw_patients, true_policy_value
 from lifeyears.metrics import policy_value
 from lifeyears.models import AdministrativeCensoring, Cox, KaplanMeier, WeibullAFT
 from lifeyears.relevance import IPCW, DoublyRobust, PositivityError, check_positivity
@@ -14,7 +13,7 @@ from lifeyears.relevance._positivity import _runs
 
 @pytest.fixture(scope="module")
 def admin():
-    patients = draw(6000, "administrative", np.random.default_rng(0))
+    patients = draw_patients(6000, "administrative", np.random.default_rng(0))
     X = pd.DataFrame(patients.X, columns=["a", "b", "c"]).assign(entry=patients.entry)
     return patients, X
 
@@ -65,7 +64,7 @@ def test_bias_within_and_beyond_support(kind):
     truth = true_policy_value(GOOD, tau, waitlist)
     supported, everybody = [], []
     for seed in range(60):
-        patients = draw(9000, "administrative", np.random.default_rng(seed))
+        patients = draw_patients(9000, "administrative", np.random.default_rng(seed))
         X = pd.DataFrame(patients.X, columns=["a", "b", "c"]).assign(entry=patients.entry)
         censoring = MODEL
         estimator = (

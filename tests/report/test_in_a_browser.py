@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from lifeyears.report import Summary, as_html, checked, write_report
+from lifeyears.report import Summary, as_html, check_summary, write_report
 
 SECTIONS = ["answer", "audit", "years", "paper", "positivity", "calibration", "subgroups", "cohort", "methods"]
 SECTIONS += ["limits", "rerun", "tripod"]
@@ -198,7 +198,7 @@ def test_a_data_set_with_a_wicked_name_is_harmless(browser, demo, tmp_path):
         for row in table["data"]:
             row[table["columns"].index(column)] += wicked
     path = tmp_path / "wicked.html"
-    path.write_text(as_html(Summary(checked(content))))
+    path.write_text(as_html(Summary(check_summary(content))))
     with opened(browser, path) as page:
         assert page.locator("h1").inner_text().startswith(wicked)
         assert page.locator("main img, main script, h1 *").count() == 0

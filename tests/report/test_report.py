@@ -8,9 +8,9 @@ import re
 import pytest
 
 from lifeyears.cli import run as command
-from lifeyears.report import Summary, as_html, as_html_beside, checked, read_summary, static_text, write_report
-from lifeyears.report._answer import answer_text, listed
-from lifeyears.report._words import TRIPOD
+from lifeyears.report import Summary, as_html, as_html_beside, check_summary, read_summary, static_text, write_report
+from lifeyears.report._answer import describe_answer, join_names
+from lifeyears.report._methods import TRIPOD
 
 
 def without_bundle(text):
@@ -51,7 +51,7 @@ def test_the_bundle_is_the_one_that_was_published():
 
 
 def test_nothing_significant_is_said(tiny):
-    first, second = answer_text(tiny.summary)
+    first, second = describe_answer(tiny.summary)
     assert first == "The evidence is not enough to prefer any model to another."
     assert "no difference from the other 3 is beyond chance" in second
     assert "Not enough" in tiny.text
@@ -69,41 +69,44 @@ def test_a_run_with_one_model(one_model):
     content["answer"] |= {"best": "Cox standard", "next": None, "base": None, "alike": []}
     content["best"] = "Cox standard"
     content["audit"] |= {"by_c_index": "Cox standard", "same": True, "cost": None, "spearman": None}
-    text = as_html(Summary(checked(content)))
+    text = as_html(Summary(check_summary(content)))
     assert "With nothing to compare, there is nothing to choose." in text
 
 
 def test_no_support_is_the_first_thing_said(unsupported):
     assert unsupported.summary["support"]["violated"]
     said = words(unsupported.text)
-    warning, answer = said.index("Warning: No support at 10 years."), said.index(answer_text(unsupported.summary)[0])
+    warning, answer = (
+        said.index("Warning: No support at 10 years."),
+        said.index(describe_answer(unsupported.summary)[0]),
+    )
     assert warning < answer
     assert said.index("The answer") < warning < said.index("The decision audit")
-    assert re.search(r"--horizon [0-9.]+ is within reach", said)
+    assert re.search(r"Use a shorter horizon: [0-9.]+ years is supported", said)
     assert "Read the warning above" in said
     assert "evidence for the best No support" in said
     content = json.loads(json.dumps(unsupported.summary.content))
     content["answer"]["alike"] = []
-    assert answer_text(Summary(content))[0].startswith("By estimates that lack support")
+    assert describe_answer(Summary(content))[0].startswith("By estimates that lack support")
 
 
 def test_evidence_that_is_enough_names_the_model(demo):
     content = json.loads((demo / "summary.json").read_text())
     content["answer"] |= {"best": "Cox ranker", "alike": []}
     content["answer"]["next"] |= {"arm": "AFT standard", "gain": 1.25, "low": 0.5, "high": 2.0, "enough": True}
-    first, second = answer_text(Summary(checked(content)))
+    first, second = describe_answer(Summary(check_summary(content)))
     assert first == "Use Cox ranker: the Cox model with the paper's ranker on top."
     assert "1.25 (0.50 to 2.00) more than the next best, AFT standard" in second
     assert "better than each of the other" in second
     assert "Models are held fixed in this" in second  # patients were resampled, training sets were not
-    over_folds = Summary(checked(content | {"intervals": "corrected resampled t over folds"}))
-    assert "held fixed" not in answer_text(over_folds)[1]
+    over_folds = Summary(check_summary(content | {"intervals": "corrected resampled t over folds"}))
+    assert "held fixed" not in describe_answer(over_folds)[1]
     content["answer"]["alike"] = ["KM ranker"]  # the next best is beaten, another is not: that is not enough
-    first, second = answer_text(Summary(checked(content)))
+    first, second = describe_answer(Summary(check_summary(content)))
     assert first == "Cox ranker gives the most, but the evidence is not enough to prefer it to KM ranker."
     arms = {f"{row[0]} {row[1]}" for row in content["tables"]["audit"]["data"]} - {"Cox ranker"}
     content["answer"]["alike"] = sorted(arms - {"KM standard"})
-    assert "It is better than KM standard by more than chance" in answer_text(Summary(checked(content)))[1]
+    assert "It is better than KM standard by more than chance" in describe_answer(Summary(check_summary(content)))[1]
 
 
 def test_what_choosing_by_c_index_costs_has_one_sign(demo):
@@ -111,13 +114,13 @@ def test_what_choosing_by_c_index_costs_has_one_sign(demo):
     cost = {"arm": "AFT ranker", "gain": 0.69, "low": -0.72, "high": 2.1, "p": 0.3, "enough": False}
     content["audit"] |= {"by_c_index": "AFT ranker", "same": False, "cost": cost}
     content["answer"]["alike"] = ["AFT ranker"]
-    said = words(as_html(Summary(checked(content))))
+    said = words(as_html(Summary(check_summary(content))))
     assert "choosing by C-index 0.69 years lost, 95% interval −0.72 to 2.10" in said
     assert "costs 0.69 (−0.72 to 2.10) years per allocation; the interval holds 0" in said
     cost |= {"low": 0.01, "p": 0.04, "enough": True}
-    assert "corrected for the number of comparisons, that may be chance" in as_html(Summary(checked(content)))
+    assert "corrected for the number of comparisons, that may be chance" in as_html(Summary(check_summary(content)))
     content["answer"]["alike"] = []
-    assert "years per allocation, more than chance." in as_html(Summary(checked(content)))
+    assert "years per allocation, more than chance." in as_html(Summary(check_summary(content)))
 
 
 def test_models_that_rank_nobody_do_not_squeeze_the_chart(demo):
@@ -151,15 +154,15 @@ def test_what_is_not_known_is_left_open(demo):
         for row in table["data"]:
             for column in columns:
                 row[table["columns"].index(column)] = None
-    text = as_html(Summary(checked(content)))
+    text = as_html(Summary(check_summary(content)))
     assert "The plug-in bound: with NDCG" not in text
     assert "nan" not in words(text).lower().split()
 
 
 def test_names_in_a_sentence():
-    assert listed(["a"]) == "a"
-    assert listed(["a", "b"]) == "a or b"
-    assert listed(list("abcdef")) == "a, b, c and 3 more"
+    assert join_names(["a"]) == "a"
+    assert join_names(["a", "b"]) == "a or b"
+    assert join_names(list("abcdef")) == "a, b, c and 3 more"
 
 
 def test_checklist_has_every_item_of_tripod_ai():
@@ -169,7 +172,7 @@ def test_checklist_has_every_item_of_tripod_ai():
 
 def test_summaries_of_other_schemas_are_refused_with_advice(demo, tmp_path, capsys):
     content = json.loads((demo / "summary.json").read_text())
-    for schema, advice in ((1, "run the same command with the same --out again"), (99, "upgrade lifeyears")):
+    for schema, advice in ((1, "Run the same command with the same"), (99, "Upgrade lifeyears")):
         (tmp_path / "summary.json").write_text(json.dumps({**content, "schema": schema}))
         assert command(["report", str(tmp_path)]) == 2
         assert advice in capsys.readouterr().err
@@ -191,7 +194,7 @@ def test_a_broken_summary_is_named(demo, change, message):
     content = json.loads((demo / "summary.json").read_text())
     change(content)
     with pytest.raises(ValueError, match=message):
-        checked(content)
+        check_summary(content)
 
 
 def test_the_command(demo, one_model, tmp_path, capsys):
@@ -237,7 +240,7 @@ def test_two_equal_runs_have_nothing_changed(demo):
 def test_runs_in_other_units_are_not_subtracted(demo):
     first, second = read_summary(demo), json.loads((demo / "summary.json").read_text())
     second["data"]["unit"] = "days"
-    text = as_html_beside(first, Summary(checked(second)))
+    text = as_html_beside(first, Summary(check_summary(second)))
     assert "horizon: 20 years and 20 days" in text
     assert 'data-chart="beside"' not in text
     assert set(re.findall(r'<td class="number">(.*?)</td>', text.split('data-name="beside"')[1])) >= {"–"}
@@ -290,7 +293,7 @@ def test_ipcw_beyond_the_horizon_is_called_impossible(unsupported):
     content = json.loads(json.dumps(unsupported.summary.content))
     table = content["tables"]["years"]
     table["data"][1][table["columns"].index("years by IPCW")] = 54.0  # within 10 years
-    said = words(as_html(Summary(checked(content))))
+    said = words(as_html(Summary(check_summary(content))))
     arm = f"{table['data'][1][0]} {table['data'][1][1]}"
     assert f"Impossible, since above the horizon of 10 years: {arm} (54.00)" in said
     assert "far off either way" in said
@@ -301,7 +304,7 @@ def test_two_units_are_told_apart_side_by_side(demo):
     first = read_summary(demo)
     second = json.loads(json.dumps(first.content))
     second["data"]["unit"] = "days"
-    text = as_html_beside(first, Summary(checked(second), "other"))
+    text = as_html_beside(first, Summary(check_summary(second), "other"))
     assert "Per allocation: years and days" in text
     head = text.split('data-name="beside"')[1].split("</thead>")[0]
     assert ", years<" in head

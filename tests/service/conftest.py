@@ -27,14 +27,13 @@ def models(data):
     """A ranker over Cox with fewer trees than the sample's, and Cox alone."""
     from dataclasses import replace
 
-    from lifeyears.scoring import MatchModel, make_card
-    from lifeyears.scoring._fit import without_rows
+    from lifeyears.scoring import MatchModel, forget_rows, make_card
 
     data = replace(data, horizon=10.0)
     ranker = ly.BootstrappedRanker(tau=10.0, n_estimators=60, folds=2, random_state=0, n_jobs=1).fit(data.X, data.y)
     card = make_card(data, ranker, "small ranker", settings={"base": "Cox", "preset": "default", "seed": 0})
     return {
-        "ranker": MatchModel(without_rows(ranker), card),
+        "ranker": MatchModel(forget_rows(ranker), card),
         "cox": fit_model(data, preset="none", name="small Cox", n_jobs=1),
     }
 

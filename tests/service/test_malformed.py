@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from lifeyears.service._limits import Limits
+from lifeyears.service import Limits
 
 from .conftest import running
 
@@ -117,7 +117,7 @@ def bombard(client, rows, donor, many, seed):
         if reply.status_code == 202:
             client.delete(f"/api/simulations/{reply.json()['id']}")
         elif reply.status_code >= 400:
-            assert set(reply.json()["error"]) <= {"code", "message", "row", "column"}, where
+            assert set(reply.json()["error"]) <= {"code", "message", "row", "column", "hint"}, where
     return seen, slowest
 
 

@@ -11,9 +11,12 @@ import pytest
 
 import lifeyears as ly
 from lifeyears.allocation import PositionWeighted
-from lifeyears.service._limits import Limits
+from lifeyears.errors import DataError, FileReadError, Message, RequestError, Setting, WorkError
+from lifeyears.service import Limits
 
 from .conftest import running
+
+INTERNAL = "something went wrong; the log says where"
 
 
 def rank(client, rows, **more):
@@ -267,6 +270,38 @@ def test_an_error_of_ours_says_nothing_of_itself_and_logs_no_row(models, rows, c
     assert secret not in caplog.text
 
 
+@pytest.mark.parametrize(
+    ("error", "status", "expected"),
+    [
+        (
+            RequestError("k must be at least 1; got 0", hint=Message("Send ", Setting("k", 1), "."), k=0),
+            422,
+            {"code": "invalid_request", "message": "k must be at least 1; got 0", "hint": 'Send "k": 1.'},
+        ),
+        (
+            DataError("age is missing", code="no_age", row=2, column="age"),
+            422,
+            {"code": "no_age", "message": "age is missing", "row": 2, "column": "age"},
+        ),
+        (WorkError("it did not converge"), 500, {"code": "work_failed", "message": "it did not converge"}),
+        (FileReadError("/some/path: permission denied"), 500, {"code": "internal", "message": INTERNAL}),
+        (ValueError("operands could not be broadcast"), 500, {"code": "internal", "message": INTERNAL}),
+    ],
+)
+def test_errors_of_the_library_are_sent_in_jsons_terms_and_bugs_say_nothing(models, rows, error, status, expected):
+    from lifeyears.service import create_app
+
+    app = create_app(models)
+
+    def broken(*given):
+        raise error
+
+    app.state.service.answers.model = broken
+    with running(app) as client:
+        reply = rank(client, rows)
+    assert (reply.status_code, reply.json()["error"]) == (status, expected)
+
+
 def test_the_log_holds_neither_rows_nor_paths_as_sent(client, rows, caplog):
     candidates, donor = rows
     wrong = [candidates[0] | {"age": "Jane Doe, 61"}]
@@ -316,7 +351,6 @@ def test_it_answers_to_the_address_it_says_it_listens_on(models, monkeypatch, ho
         raise Told(hosts)
 
     monkeypatch.setattr(_server, "create_app", create_app)
-    monkeypatch.setattr(_server, "_logging", lambda verbose: None)
     with pytest.raises(Told) as told:
         _server.serve(models, host=host, names=names, say=lambda message: None)
     hosts = told.value.args[0]
@@ -468,22 +502,24 @@ def whole_summary():
 def test_the_document_states_the_limits_that_hold(models, rows, data):
     from lifeyears.service._answers import Answers
     from lifeyears.service._errors import ApiError
-    from lifeyears.service._openapi import description
+    from lifeyears.service._openapi import describe_service
 
     limits, candidates = Limits(rows=120, k=3, reasons=2), {"candidates": rows[0][:5], "donor": rows[1]}
     answers = Answers(models, limits)
-    schemas = description(models["ranker"], list(models), limits)["components"]["schemas"]
+    schemas = describe_service(models["ranker"], list(models), limits)["components"]["schemas"]
     for name, most in (("k", 3), ("reasons", 2)):
         assert schemas["RankRequest"]["properties"][name]["maximum"] == most
         answers.rank({**candidates, name: most})
-        with pytest.raises(ApiError, match=f"{name} must be a whole number from [01] to {most}"):
+        with pytest.raises(
+            ApiError, match=rf"{name} must be at most {most}; got {most + 1}. Send a whole number from [01] to {most}\."
+        ):
             answers.rank({**candidates, name: most + 1})
     # as long a list as rows may be sent
     assert schemas["EvaluateRequest"]["properties"]["waitlist"]["maximum"] == limits.rows
     many = json.loads(data.X.iloc[: limits.rows].to_json(orient="records", double_precision=15))
     labelled = {"candidates": many, "time": data.y.time[:120].tolist(), "event": data.y.event[:120].tolist()}
     assert answers.evaluate({**labelled, "waitlist": 120, "k": 120})["waitlist"] == 120
-    with pytest.raises(ApiError, match="waitlist must be a whole number from 1 to 120"):
+    with pytest.raises(ApiError, match="waitlist must be at most 120; got 121"):
         answers.evaluate({**labelled, "waitlist": 121})
 
 
@@ -502,7 +538,7 @@ def runs(monkeypatch):
 
 
 def test_the_sample_run_is_made_once_and_again_if_it_is_damaged(tmp_path, monkeypatch, runs):
-    from lifeyears.service._sample import sample_run
+    from lifeyears.service import sample_run
 
     monkeypatch.setenv("LIFEYEARS_CACHE", str(tmp_path))
     said = []
@@ -516,7 +552,7 @@ def test_the_sample_run_is_made_once_and_again_if_it_is_damaged(tmp_path, monkey
 
 
 def test_the_sample_run_needs_no_folder_that_can_be_written(tmp_path, monkeypatch, runs):
-    from lifeyears.service._sample import sample_run
+    from lifeyears.service import sample_run
 
     (tmp_path / "cache").write_text("a file, not a folder")
     monkeypatch.setenv("LIFEYEARS_CACHE", str(tmp_path / "cache"))
@@ -533,7 +569,10 @@ def test_a_run_that_the_report_refuses_is_not_served(tmp_path, monkeypatch, caps
     models["cox"].save(tmp_path / "cox")
     (tmp_path / "summary.json").write_text(json.dumps(whole_summary() | {"schema": 1}))
     assert command(["serve", "--model", str(tmp_path / "cox"), "--run", str(tmp_path)]) == 2
-    assert "has schema 1 and this version of lifeyears reads 2" in capsys.readouterr().err
+    assert (
+        "has schema 1; this version of lifeyears reads 2. Run the same command with the same --out again"
+        in capsys.readouterr().err
+    )
 
 
 def test_the_run_is_sent(client, summary):

@@ -7,7 +7,7 @@ import pytest
 import lifeyears as ly
 from conftest import cohort
 from lifeyears.ranking import HybridObjective, fit_on_dask
-from lifeyears.ranking._dask import WorkerObjective, deal
+from lifeyears.ranking._dask import WorkerObjective, shuffle_block
 
 distributed = pytest.importorskip("distributed")
 pytest.importorskip("dask.array")
@@ -16,7 +16,7 @@ pytest.importorskip("dask.array")
 def test_rows_are_dealt_once_each_and_at_random():
     X = np.arange(1000.0)[:, None]
     y = np.column_stack([np.ones(1000), X[:, 0] + 1])
-    dealt = deal(X, y, many=4, brought=0.3, held=0.1, seed=(0, 1))
+    dealt = shuffle_block(X, y, n_parts=4, sample_share=0.3, held_out_share=0.1, seed=(0, 1))
     sample, outcome, held_out = dealt[-1]
     assert np.array_equal(outcome.time, sample[:, 0] + 1)
     trained = np.concatenate([dealt[at][0][:, 0] for at in range(4)])
@@ -43,7 +43,7 @@ def test_settings_and_collections_that_do_not_fit_are_refused():
     import dask.array as da
 
     X, y = da.zeros((10, 2), chunks=(5, 2)), da.zeros((10, 2), chunks=(2, 2))
-    with pytest.raises(ValueError, match='preset="paper"'):
+    with pytest.raises(ValueError, match="preset='paper'"):
         fit_on_dask(ly.BootstrappedRanker(), X, y)
     paper = ly.BootstrappedRanker(preset="paper")
     with pytest.raises(ValueError, match="cross_fit_base=False"):

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import lifeyears as ly
-from lifeyears.experiments import _runner
-from lifeyears.experiments._runner import load_unit, unit_path
+from lifeyears.experiments._store import job_path, load_job
 
 SMALL = {"iterations": 1, "folds": 2, "models": ("KM",), "default_over": (), "waitlist": 20, "tau": 10.0}
 
@@ -45,7 +44,7 @@ def test_a_full_disk_leaves_nothing_half_written_and_the_run_goes_on(undisturbed
     out = tmp_path / "run"
     with pytest.raises(OSError, match="No space left"):
         ly.experiments.run("full", data, out, n_jobs=1, **SMALL)
-    assert sorted(contents(out)) == ["units/iteration-00-fold-00.npz"]
+    assert sorted(contents(out)) == ["jobs/iteration-00-fold-00.npz"]
     monkeypatch.undo()
     ly.experiments.run("full", data, out, n_jobs=1, **SMALL)
     assert contents(out) == contents(undisturbed)
@@ -80,23 +79,23 @@ def test_a_model_whose_replacement_was_killed_is_still_there(data, tmp_path, mon
     np.testing.assert_array_equal(ly.load(path).predict(X), new.predict(X))
 
 
-@pytest.mark.parametrize("whose", ["another unit's", "another run's", "truncated", "empty"])
+@pytest.mark.parametrize("whose", ["another job's", "another run's", "truncated", "empty"])
 def test_a_unit_that_does_not_belong_is_made_again(undisturbed, data, tmp_path, whose):
     out = tmp_path / "run"
     shutil.copytree(undisturbed, out)
     other = tmp_path / "other"
     if whose == "another run's":
         ly.experiments.run("full", ly.data.simulate_registry(n=120, random_state=2), other, n_jobs=1, **SMALL)
-    own = unit_path(out, 0, 1).read_bytes()
-    unit_path(out, 0, 1).write_bytes(
+    own = job_path(out, 0, 1).read_bytes()
+    job_path(out, 0, 1).write_bytes(
         {
-            "another unit's": lambda: unit_path(undisturbed, 0, 0).read_bytes(),
-            "another run's": lambda: unit_path(other, 0, 1).read_bytes(),
+            "another job's": lambda: job_path(undisturbed, 0, 0).read_bytes(),
+            "another run's": lambda: job_path(other, 0, 1).read_bytes(),
             "truncated": lambda: own[: len(own) // 2],
             "empty": lambda: b"",
         }[whose]()
     )
-    assert load_unit(out, 0, 1) is None
+    assert load_job(out, 0, 1) is None
     ly.experiments.run("full", data, out, n_jobs=1, **SMALL)
     assert contents(out) == contents(undisturbed)
 
@@ -107,5 +106,5 @@ def test_a_clock_that_jumps_changes_nothing(undisturbed, data, tmp_path, monkeyp
     out = tmp_path / "run"
     ly.experiments.run("full", data, out, n_jobs=1, **SMALL)
     assert contents(out) == contents(undisturbed)
-    os.utime(unit_path(out, 0, 0), (4e9, 4e9))
-    assert "2 of 2 units done" in _runner.status(out)
+    os.utime(job_path(out, 0, 0), (4e9, 4e9))
+    assert "2 of 2 jobs done" in ly.experiments.status(out)

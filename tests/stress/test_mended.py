@@ -10,7 +10,8 @@ import pytest
 import lifeyears as ly
 from lifeyears.cli import run
 from lifeyears.experiments import _runner
-from lifeyears.ranking.trees._text import check_booster_text
+from lifeyears.experiments._store import open_run
+from lifeyears.ranking.trees import check_booster_text
 from lifeyears.simulation import read_config
 
 
@@ -123,7 +124,7 @@ def test_a_name_too_long_for_the_disk_is_a_wrong_request(capsys):
 
 def test_more_units_than_anybody_can_run_are_refused():
     """A plan of 10²⁰ folds was counted out, one by one."""
-    with pytest.raises(ValueError, match="at most 10,000 units"):
+    with pytest.raises(ValueError, match="at most 10,000 jobs"):
         _runner.Plan("full", folds=10**20)
 
 
@@ -133,7 +134,7 @@ def test_a_manifest_of_anything_is_refused_in_words(tmp_path):
         with pytest.raises(ValueError, match="no run that can be read"):
             _runner.status(tmp_path)
     with pytest.raises(ValueError, match="cannot be read"):
-        _runner.begin(tmp_path, _runner.Plan("full"), ly.data.simulate_registry(n=50))
+        open_run(tmp_path, _runner.Plan("full"), ly.data.simulate_registry(n=50))
 
 
 def test_a_lost_dask_worker_is_worked_around(monkeypatch, tmp_path):
@@ -143,14 +144,14 @@ def test_a_lost_dask_worker_is_worked_around(monkeypatch, tmp_path):
     options = {"iterations": 1, "folds": 2, "models": ("KM",), "default_over": (), "waitlist": 20, "tau": 10.0}
     asked = []
 
-    def dying(bare, plan, units, n_jobs, dask, expected):
-        asked.append(list(units))
-        for unit in units:
-            yield _runner._one(bare, plan, unit, expected)
+    def dying(bare, plan, jobs, n_jobs, dask, expected):
+        asked.append(list(jobs))
+        for job in jobs:
+            yield _runner.run_on_one_thread(bare, plan, job, expected)
             if len(asked) == 1:
                 raise killed("unit")
 
-    monkeypatch.setattr(_runner, "_finished", dying)
+    monkeypatch.setattr(_runner, "run_jobs", dying)
     made = ly.experiments.run("full", data, tmp_path / "run", dask="local:2", **options)
     assert asked == [[(0, 0), (0, 1)], [(0, 1)]]
-    assert len(made.units) == 2
+    assert len(made.jobs) == 2

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#999999")  # Okabe and Ito: for any eye
+Numbers: TypeAlias = Sequence[float | None]
+Places: TypeAlias = Sequence[Any]  # numbers, or names where an axis has names
 
 
 @dataclass(frozen=True)
@@ -28,10 +30,10 @@ class Series:
     """
 
     name: str
-    x: Sequence[Any]
-    y: Sequence[Any]
-    low: Sequence[Any] | None = None
-    high: Sequence[Any] | None = None
+    x: Places
+    y: Places
+    low: Numbers | None = None
+    high: Numbers | None = None
     kind: Literal["points", "line", "steps", "bars"] = "points"
     colour: int = 0
     marker: int = 0
@@ -72,9 +74,9 @@ class Chart:
 
 def forest(
     names: Sequence[str],
-    value: Sequence[Any],
-    low: Sequence[Any],
-    high: Sequence[Any],
+    value: Numbers,
+    low: Numbers,
+    high: Numbers,
     x_label: str,
     alt: str,
     line: tuple[float, str] | None = None,

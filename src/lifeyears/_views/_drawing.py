@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ._charts import COLOURS, Chart, Series
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from .._typing import Json
+
 MARKERS = ("o", "s", "D", "^")
 
 
-def draw(chart: Chart, ax: Any = None) -> Any:
+def draw(chart: Chart, ax: Axes | None = None) -> Axes:
     """Draw a chart; return the axes (new ones, if none are given)."""
     if ax is None:
         import matplotlib.pyplot as plt
@@ -45,10 +50,10 @@ def draw(chart: Chart, ax: Any = None) -> Any:
     return ax
 
 
-def _draw_points(ax: Any, series: Series, places: dict[str, int]) -> None:
+def _draw_points(ax: Axes, series: Series, places: dict[str, int]) -> None:
     x = np.array(series.x, dtype=float)
     y = np.array([places[name] for name in series.y] if places else series.y, dtype=float)
-    style: dict[str, Any] = {"color": COLOURS[series.colour % len(COLOURS)], "label": series.name or None}
+    style: Json = {"color": COLOURS[series.colour % len(COLOURS)], "label": series.name or None}
     if series.kind == "steps":
         ax.step(x, y, where="post", **style)
         return
@@ -63,7 +68,7 @@ def _draw_points(ax: Any, series: Series, places: dict[str, int]) -> None:
         ax.errorbar(x, y, **{"xerr" if places else "yerr": error}, capsize=3, markersize=5, **style)
 
 
-def _draw_bars(ax: Any, series: Series, place: int, count: int) -> None:
+def _draw_bars(ax: Axes, series: Series, place: int, count: int) -> None:
     width = 0.8 / max(count, 1)
     at = np.arange(len(series.x)) + place * width - 0.4
     heights = np.array(series.y, dtype=float)

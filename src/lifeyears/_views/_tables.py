@@ -5,13 +5,16 @@ from __future__ import annotations
 import html
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from .._typing import Json
+
+Cell: TypeAlias = float | str | bool | None
 EXTRAS = (" sd", " stars", " p wilcoxon", " p corrected")
 YEARS = ("gain", "short of best", "room", "difference", "change", "predicted less outcome")  # two digits, as years have
 MISSING = "–"
@@ -19,7 +22,7 @@ WIDE = 36  # texts longer than this may wrap
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """One column as it is shown.
 
     Attributes
@@ -33,25 +36,25 @@ class Column:
     """
 
     name: str
-    values: list[Any]
+    values: list[Cell]
     texts: list[str]
-    extras: dict[str, list[Any]] = field(default_factory=dict)
+    extras: dict[str, list[Cell]] = field(default_factory=dict)
     numeric: bool = True
 
 
-def columns_of(frame: pd.DataFrame) -> list[Column]:
-    """Columns to show: two that end in "low" and "high" join the one before them, "X sd" and "X stars" join "X".
+def make_columns(frame: pd.DataFrame) -> list[TableColumn]:
+    """Make columns to show: two that end in "low" and "high" join the one before them, "X sd" and "X stars" "X".
 
     Examples
     --------
     >>> import pandas as pd
     >>> table = pd.DataFrame({"model": ["Cox"], "years": [14.394], "low": [14.122], "high": [14.665]})
-    >>> [column.texts for column in columns_of(table)]
+    >>> [column.texts for column in make_columns(table)]
     [['Cox'], ['14.39 (14.12 to 14.66)']]
     """
     names = [str(name) for name in frame.columns]
     cells = {name: [_plain(value) for value in frame.iloc[:, place]] for place, name in enumerate(names)}
-    made: list[Column] = []
+    columns: list[TableColumn] = []
     place = 0
     while place < len(names):
         name = names[place]
@@ -64,16 +67,16 @@ def columns_of(frame: pd.DataFrame) -> list[Column]:
         if len(interval) == 2 and interval[0].endswith("low") and interval[1].endswith("high"):
             extras |= {end: cells[end] for end in interval}
             place += 2
-        made.append(_column(name, cells[name], extras))
+        columns.append(_column(name, cells[name], extras))
         place += 1
-    return made
+    return columns
 
 
-def _column(name: str, values: list[Any], extras: dict[str, list[Any]]) -> Column:
+def _column(name: str, values: list[Cell], extras: dict[str, list[Cell]]) -> TableColumn:
     numbers = [value for value in values if isinstance(value, (int, float)) and not isinstance(value, bool)]
     if not numbers and any(value is not None for value in values):
-        return Column(name, values, [MISSING if value is None else str(value) for value in values], extras, False)
-    show = _format(name, numbers)
+        return TableColumn(name, values, [MISSING if value is None else str(value) for value in values], extras, False)
+    show = _choose_format(name, numbers)
     low, high = (next((extras[key] for key in extras if key.endswith(end)), None) for end in ("low", "high"))
     spread, stars = extras.get(f"{name} sd"), extras.get(f"{name} stars")
     texts = []
@@ -86,32 +89,32 @@ def _column(name: str, values: list[Any], extras: dict[str, list[Any]]) -> Colum
         if low is not None and high is not None and low[row] is not None and high[row] is not None:
             text += f" ({show(low[row])} to {show(high[row])})"
         texts.append(text)
-    return Column(name, values, texts, extras)
+    return TableColumn(name, values, texts, extras)
 
 
-def _format(name: str, numbers: list[Any]) -> Any:
+def _choose_format(name: str, numbers: list[float]) -> Callable[[Any], str]:
     """How the numbers of a column are written: whole, in percent, as p-values, or with digits that fit their size."""
     if name == "p" or name.startswith("p "):
         return lambda value: "<0.001" if value < 0.001 else f"{value:.3f}"
     if name == "share change":  # of two shares: points of percent
-        return lambda value: in_words(100 * value, 1)
+        return lambda value: format_number(100 * value, 1)
     if name.startswith("share") or name.endswith("closed"):
         return lambda value: f"{100 * value:.1f}%".replace("-", "−")
     if all(isinstance(value, int) for value in numbers):
         return lambda value: f"{value:,.0f}".replace("-", "−")
     if name == "median":  # of columns on scales of their own
-        return lambda value: in_words(value, max(0, 2 - math.floor(math.log10(abs(value)))) if value else 0)
+        return lambda value: format_number(value, max(0, 2 - math.floor(math.log10(abs(value)))) if value else 0)
     largest = max(map(abs, numbers), default=0.0)
     digits = 0 if largest >= 1000 else 1 if largest >= 100 else 2 if largest >= 5 or name.startswith(YEARS) else 3
-    return lambda value: in_words(value, digits)
+    return lambda value: format_number(value, digits)
 
 
-def in_words(value: float | None, digits: int = 2) -> str:
-    """A number for a sentence, with a true minus sign.
+def format_number(value: float | None, digits: int = 2) -> str:
+    """Format a number for a sentence, with a true minus sign.
 
     Examples
     --------
-    >>> in_words(-0.256), in_words(None)
+    >>> format_number(-0.256), format_number(None)
     ('−0.26', '–')
     """
     if value is None or math.isnan(value):
@@ -120,7 +123,7 @@ def in_words(value: float | None, digits: int = 2) -> str:
     return text.replace("-", "−") if text.strip("-0.,") else text.lstrip("-")
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any) -> Cell:
     """A number, a text or None, whatever pandas holds."""
     value = value.item() if hasattr(value, "item") else value
     return None if value is None or value != value else value
@@ -130,8 +133,8 @@ def html_table(
     frame: pd.DataFrame,
     key: str = "",
     caption: str = "",
-    marked: Callable[[dict[str, Any]], bool] | None = None,
-    shade: Callable[[str, Any], str] | None = None,
+    marked: Callable[[Json], bool] | None = None,
+    shade: Callable[[str, Cell], str] | None = None,
 ) -> str:
     """A table in HTML, every text escaped; raw values beside what is read, so that a script can sort and save them.
 
@@ -149,17 +152,17 @@ def html_table(
     """
     if any(name is not None for name in frame.index.names):
         frame = frame.reset_index()
-    columns = columns_of(frame)
+    columns = make_columns(frame)
     head = "".join(
-        f'<th scope="col"{_class(column)}{_extra(list(column.extras), bool(column.extras))}>{_safe(column.name)}</th>'
+        f'<th scope="col"{_class(column)}{_extra(list(column.extras), bool(column.extras))}>{_escape(column.name)}</th>'
         for column in columns
     )
     rows = []
     for place in range(len(frame)):
         note = ' class="marked"' if marked is not None and marked(frame.iloc[place].to_dict()) else ""
         rows.append(f"<tr{note}>" + "".join(_cell(column, place, shade) for column in columns) + "</tr>")
-    name = f' data-name="{_safe(key)}"' if key else ""
-    words = f"<caption>{_safe(caption)}</caption>" if caption else ""
+    name = f' data-name="{_escape(key)}"' if key else ""
+    words = f"<caption>{_escape(caption)}</caption>" if caption else ""
     return (
         f'<table class="lifeyears"{name}>{words}<thead><tr>{head}</tr></thead>\n<tbody>'
         + "\n".join(rows)
@@ -167,23 +170,23 @@ def html_table(
     )
 
 
-def _cell(column: Column, place: int, shade: Callable[[str, Any], str] | None) -> str:
+def _cell(column: TableColumn, place: int, shade: Callable[[str, Cell], str] | None) -> str:
     value = column.values[place]
     shaded = shade(column.name, value) if shade is not None and value is not None else ""
-    raw = "" if not column.numeric or value is None else f' data-v="{_safe(json.dumps(value))}"'
-    extras = [found[place] for found in column.extras.values()]
-    return f"<td{_class(column, shaded)}{raw}{_extra(extras, bool(extras))}>{_safe(column.texts[place])}</td>"
+    raw = "" if not column.numeric or value is None else f' data-v="{_escape(json.dumps(value))}"'
+    extras = [values[place] for values in column.extras.values()]
+    return f"<td{_class(column, shaded)}{raw}{_extra(extras, bool(extras))}>{_escape(column.texts[place])}</td>"
 
 
-def _class(column: Column, shaded: str = "") -> str:
+def _class(column: TableColumn, shaded: str = "") -> str:
     if column.numeric:
         return f' class="number {shaded}"' if shaded else ' class="number"'
     return ' class="words"' if max(map(len, column.texts), default=0) > WIDE else ""
 
 
-def _extra(values: list[Any], there: bool) -> str:
-    return f' data-extra="{_safe(json.dumps(values, ensure_ascii=False))}"' if there else ""
+def _extra(values: Sequence[Cell], there: bool) -> str:
+    return f' data-extra="{_escape(json.dumps(values, ensure_ascii=False))}"' if there else ""
 
 
-def _safe(text: Any) -> str:
+def _escape(text: object) -> str:
     return html.escape(str(text), quote=True)

@@ -1,17 +1,22 @@
-"""From scores to an allocation: policies, what they guarantee, what C-index does not, and donor types."""
+"""From scores to an allocation: policies, guarantees, adversaries, donor types and life-years gained."""
 
 from ._adversary import adversary
 from ._bounds import PlugInBound, guarantee
 from ._case import Case
 from ._donor_types import PAIR_COLUMNS, DonorTypeRanker
 from ._examples import Figure1, figure_1, motivating_example
-from ._gained import LifeYearsGained
+from ._gained import LifeModel, LifeYearsGained
+from ._grouping import DonorTypes
 from ._policies import Greedy, Policy, PositionWeighted, UniformRandom
 from ._tiers import Tiers
 from ._tradeoff import Tradeoff, plot_tradeoff, tradeoff
 
+SAVED_CLASSES: tuple[type, ...] = (DonorTypeRanker, DonorTypes, LifeModel, LifeYearsGained)
+"""Classes of this package that a saved model may consist of (`lifeyears.save`)."""
+
 __all__ = [
     "PAIR_COLUMNS",
+    "SAVED_CLASSES",
     "Case",
     "DonorTypeRanker",
     "Figure1",

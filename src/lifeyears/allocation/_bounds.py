@@ -1,17 +1,20 @@
-"""What NDCG guarantees: Theorem 1's bound, and the plug-in bound of estimated NDCG."""
+"""Guarantees from NDCG: the bound of Theorem 1, and the plug-in bound from estimated NDCG."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
+from .._typing import FloatArray
+from ..errors import DataError, Message, RequestError, Setting
 from ..metrics import Comparison
-from ._policies import checked_k, total_discount
+from ._policies import check_k, total_discount
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import ArrayLike
 
 ROUNDING = 1e-9
 
@@ -23,12 +26,12 @@ class PlugInBound:
     Attributes
     ----------
     values : DataFrame
-        One row a model: `bound`, `low`, `high`, the share of the best possible utility that position-weighted
-        allocation gains at least. The interval is NDCG's percentile interval over the comparison's resamples, divided
-        by W_k; as with that, no coverage is claimed, and the relevance is held fixed. By EY it errs upwards where
-        many are censored: imputed lives spread less than real ones, which makes the ideal too small.
+        One row per model: `bound`, `low`, `high`, a lower bound on the utility of position-weighted allocation as a
+        share of the best possible. The interval is the percentile interval of NDCG over the comparison's resamples,
+        divided by W_k; as for that, no coverage is claimed, and the relevance is held fixed. With EY it is biased
+        upwards where many are censored: imputed lives vary less than real ones, which makes the ideal too small.
     k, waitlist, n, confidence, relevance
-        Of the comparison. Over waitlists, both sides of the bound are expectations over every list.
+        Those of the comparison. Over waitlists, both sides of the bound are expectations over every list.
     """
 
     values: pd.DataFrame
@@ -59,9 +62,11 @@ class PlugInBound:
 @overload
 def guarantee(ndcg: Comparison, k: int | None = None) -> PlugInBound: ...
 @overload
-def guarantee(ndcg: Any, k: int | None = None) -> Any: ...
-def guarantee(ndcg: Any, k: int | None = None) -> Any:
-    """The share of the best possible utility that position-weighted allocation gains at least: NDCG@k / W_k.
+def guarantee(ndcg: float, k: int | None = None) -> float: ...
+@overload
+def guarantee(ndcg: ArrayLike, k: int | None = None) -> float | FloatArray: ...
+def guarantee(ndcg: Comparison | ArrayLike, k: int | None = None) -> PlugInBound | float | FloatArray:
+    """Return a lower bound on the utility of position-weighted allocation, as a share of the best: NDCG@k / W_k.
 
     Theorem 1: with a predictor of NDCG@k ≥ α, `PositionWeighted(k)` has an expected utility of at least α/W_k times
     that of the best candidate, W_k = Σ_{i≤k} 1/log2(i + 1); utilities must not be negative. It is a guarantee for
@@ -71,9 +76,9 @@ def guarantee(ndcg: Any, k: int | None = None) -> Any:
     Parameters
     ----------
     ndcg : float, array or Comparison
-        NDCG@k; or what `lifeyears.metrics.compare` returns.
-    k : int
-        The k of NDCG@k. With a comparison it may be left out: the comparison knows it.
+        NDCG@k; or the result of `lifeyears.metrics.compare`.
+    k : int, optional
+        The k of NDCG@k; by default that of the comparison.
 
     Returns
     -------
@@ -91,28 +96,30 @@ def guarantee(ndcg: Any, k: int | None = None) -> Any:
     1.0
     """
     if isinstance(ndcg, Comparison):
-        return _plug_in(ndcg, k)
+        return _bound_comparison(ndcg, k)
     if k is None:
-        raise ValueError("give the k of NDCG@k too: the bound is NDCG@k / W_k")
+        raise RequestError("the bound NDCG@k / W_k needs k", hint=Message("Pass ", Setting("k"), "."))
     value = np.asarray(ndcg, dtype=float)
     if not ((value >= -ROUNDING) & (value <= 1 + ROUNDING)).all():
-        raise ValueError(
-            f"NDCG lies between 0 and 1 where utilities are not negative, as Theorem 1 needs; got {ndcg!r}"
+        raise RequestError(
+            f"NDCG lies between 0 and 1 where utilities are not negative, as Theorem 1 requires; got {ndcg!r}"
         )
-    bound = value / total_discount(checked_k(k))
+    bound = value / total_discount(check_k(k))
     return float(bound) if bound.ndim == 0 else bound
 
 
-def _plug_in(comparison: Comparison, k: int | None) -> PlugInBound:
-    if k is not None and checked_k(k) != comparison.k:
-        raise ValueError(
-            f"the comparison holds NDCG@{comparison.k}, and the bound for k={k} needs NDCG@{k}: call compare(…, k={k})"
+def _bound_comparison(comparison: Comparison, k: int | None) -> PlugInBound:
+    if k is not None and check_k(k) != comparison.k:
+        raise RequestError(
+            f"the comparison holds NDCG@{comparison.k}, and the bound for k = {k} needs NDCG@{k}",
+            hint=Message("Call compare with ", Setting("k", k), "."),
         )
     table = comparison.values[["ndcg", "ndcg_low", "ndcg_high"]]
     if table.isna().to_numpy().any():
-        raise ValueError(
-            "the comparison has no NDCG (some relevance is negative, as doubly robust ones can be, or none is "
-            "positive), and Theorem 1 is about utilities from 0 on: compare by ExpectedYears, or look at policy values"
+        raise DataError(
+            "the comparison has no NDCG (some relevance is negative, as doubly robust relevance can be, or none is "
+            "positive), and Theorem 1 is about non-negative utilities",
+            hint="Compare by ExpectedYears, or use policy values.",
         )
     return PlugInBound(
         values=(table / total_discount(comparison.k)).set_axis(["bound", "low", "high"], axis=1),

@@ -1,17 +1,20 @@
-"""A case: candidates, what a predictor says of them, what they are worth, and what a policy makes of it."""
+"""A case: candidates with predicted scores and true utilities, and the probabilities that a policy gives them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..metrics import ndcg_score
-from ..metrics._concordance import concordance_counts
+from .._typing import FloatArray
+from ..metrics import count_concordant_pairs, ndcg_score
 
-BLUE, RED = "#0072B2", "#D55E00"  # told apart by colour-blind readers
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+BLUE, RED = "#0072B2", "#D55E00"  # a palette for colour-blind readers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -21,29 +24,29 @@ class Case:
     Attributes
     ----------
     scores : array, shape (N,)
-        What the predictor says.
+        Predicted scores.
     utilities : array, shape (N,)
-        What allocating to each candidate is truly worth.
+        True utility of allocating to each candidate.
     probabilities : array, shape (N,)
-        With what chance the policy chooses each, given the scores.
+        Probability with which the policy chooses each, given the scores.
     construction : str
-        Where the case comes from.
+        Name of the construction.
     """
 
-    scores: np.ndarray
-    utilities: np.ndarray
-    probabilities: np.ndarray
+    scores: FloatArray
+    utilities: FloatArray
+    probabilities: FloatArray
     construction: str
 
     @property
     def n(self) -> int:
-        """How many candidates there are."""
+        """Number of candidates."""
         return len(self.scores)
 
     @cached_property
     def c_index(self) -> float:
-        """The predictor's C-index (nothing is said of one below chance: a case may well have it)."""
-        concordant, tied, comparable = concordance_counts(self.utilities, np.ones(self.n, dtype=bool), self.scores)
+        """The predictor's C-index; unlike `concordance_index`, without a warning where it is below 0.5."""
+        concordant, tied, comparable = count_concordant_pairs(self.utilities, np.ones(self.n, dtype=bool), self.scores)
         return (concordant + 0.5 * tied) / comparable if comparable else float("nan")
 
     @property
@@ -58,16 +61,16 @@ class Case:
 
     @property
     def uniform_ratio(self) -> float:
-        """The same for a uniform random choice."""
+        """The expected utility of a uniform random choice, as a share of the best candidate's."""
         return float(self.utilities.mean() / self.utilities.max())
 
     @property
     def chosen(self) -> int:
-        """The candidate whom the policy is most likely to choose (of equals the one with the highest score)."""
+        """The candidate whom the policy is most likely to choose (among ties the one with the highest score)."""
         return int(np.lexsort((-self.scores, -self.probabilities))[0])
 
     def ndcg(self, k: int = 1) -> float:
-        """The predictor's NDCG@k, which sees what is wrong with the predictor; a policy may be wrong all the same."""
+        """Return the predictor's NDCG@k, which detects a poor predictor; the policy may be poor all the same."""
         return ndcg_score(self.utilities, self.scores, k=k)
 
     def __str__(self) -> str:
@@ -78,21 +81,21 @@ class Case:
 
     __repr__ = __str__
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw what each candidate is worth by place on the predicted list; return the axes.
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the utility of each candidate by rank on the predicted list; return the axes.
 
-        Who may be chosen is marked, the larger the likelier.
+        Candidates who may be chosen are marked, the larger the more probable.
         """
         import matplotlib.pyplot as plt
 
         ax = ax if ax is not None else plt.subplots(figsize=(7, 3.4), layout="constrained")[1]
         place = np.empty(self.n)
         place[np.argsort(-self.scores, kind="stable")] = np.arange(1, self.n + 1)
-        may = self.probabilities > 0
-        word = "gets the organ" if may.sum() == 1 else "may get the organ"
-        ax.scatter(place[~may], self.utilities[~may], s=14, color=BLUE, label="never gets the organ")
-        sizes = 14 + 80 * self.probabilities[may]
-        ax.scatter(place[may], self.utilities[may], s=sizes, color=RED, marker="X", linewidths=0, label=word)
+        eligible = self.probabilities > 0
+        word = "gets the organ" if eligible.sum() == 1 else "may get the organ"
+        ax.scatter(place[~eligible], self.utilities[~eligible], s=14, color=BLUE, label="never gets the organ")
+        sizes = 14 + 80 * self.probabilities[eligible]
+        ax.scatter(place[eligible], self.utilities[eligible], s=sizes, color=RED, marker="X", linewidths=0, label=word)
         ax.set(
             xlabel="place on the predicted list",
             ylabel="true worth",

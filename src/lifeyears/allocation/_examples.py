@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._typing import FloatArray
+from ..checks import check_whole
 from ._case import Case
 from ._policies import Greedy, Policy
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
 
 def motivating_example(n: int = 100, policy: Policy | None = None) -> Case:
-    """Section 3.1: everybody is ranked rightly but the worst, who is put first. C-index 1 − 2/N.
+    """Build the example of section 3.1: all are ranked correctly but the worst, who is ranked first. C-index 1 − 2/N.
 
     Parameters
     ----------
     n : int, default 100
-        Candidates; the i-th is worth i.
+        Number of candidates; the utility of the i-th is i.
     policy : object with ``probabilities(scores)``, optional
-        Greedy by default.
+        By default `Greedy`.
 
     Returns
     -------
@@ -31,12 +38,11 @@ def motivating_example(n: int = 100, policy: Policy | None = None) -> Case:
     >>> case.c_index, case.ndcg(1), case.utility_ratio
     (0.98, 0.01, 0.01)
     """
-    if n < 2:
-        raise ValueError(f"n must be at least 2; got {n!r}")
+    check_whole("n", n, low=2)
     utilities = np.arange(1.0, n + 1)
     scores = utilities.copy()
     scores[0] = n + 1
-    return _case(scores, utilities, policy, "motivating example")
+    return _make_case(scores, utilities, policy, "motivating example")
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +60,8 @@ class Figure1:
     green: Case
     red: Case
 
-    def plot(self, axes: Any = None) -> Any:
-        """Draw both side by side; return the two axes."""
+    def plot(self, axes: Sequence[Axes] | None = None) -> Sequence[Axes]:
+        """Draw both cases side by side; return the two axes."""
         import matplotlib.pyplot as plt
 
         if axes is None:
@@ -67,9 +73,9 @@ class Figure1:
 
 
 def figure_1(policy: Policy | None = None) -> Figure1:
-    """The paper's Figure 1: a predictor with the better C-index, or the one that finds the right patient.
+    """Build the paper's Figure 1: the predictor with the better C-index, and the one that finds the right patient.
 
-    The figure shows P1, P2, P9 and P10; those in between, which it leaves out, are predicted rightly here.
+    The figure shows P1, P2, P9 and P10; those in between, which it leaves out, are predicted correctly here.
 
     Examples
     --------
@@ -81,9 +87,9 @@ def figure_1(policy: Policy | None = None) -> Figure1:
     green, red = years.copy(), years.copy()
     green[[0, 1, 8, 9]] = 1, 3, 10, 8
     red[[0, 1, 8, 9]] = 11, 2, 9, 10
-    return Figure1(_case(green, years, policy, "figure 1, green"), _case(red, years, policy, "figure 1, red"))
+    return Figure1(_make_case(green, years, policy, "figure 1, green"), _make_case(red, years, policy, "figure 1, red"))
 
 
-def _case(scores: np.ndarray, utilities: np.ndarray, policy: Policy | None, name: str) -> Case:
+def _make_case(scores: FloatArray, utilities: FloatArray, policy: Policy | None, name: str) -> Case:
     policy = Greedy() if policy is None else policy
     return Case(scores, utilities, np.asarray(policy.probabilities(scores), dtype=float), name)

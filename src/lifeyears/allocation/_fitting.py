@@ -1,58 +1,63 @@
-"""What donor types and life-years gained share: fresh copies of a ranker, horizons, tables of pairs."""
+"""Helpers of the donor-type and life-years-gained rankers: copies of a ranker, horizons, tables of pairs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from .._frames import as_pandas
+from ..errors import DataError
 from ..models import wrap
-from ..models._base import horizon_of
-from ..outcome import Outcome, as_outcome
-from ..ranking import _rows as rows
+from ..outcome import Outcome, as_outcome, resolve_horizon
+from ..ranking.cloning import clone_model, get_parameters
+from ..text import list_values
+
+if TYPE_CHECKING:
+    from .._typing import TableLike
+    from ..outcome import OutcomeLike
 
 
-def fresh(ranker: Any, tau: float, seed: int) -> Any:
-    """An unfitted copy with the given horizon, and a seed and one thread if it says nothing of them.
+def clone_ranker(ranker: object, tau: float, seed: int) -> Any:
+    """Return an unfitted copy with the given horizon, and a seed and one job where these are not set.
 
-    One thread, for there are many small fits. Another library's model is wrapped.
+    One job, because there are many small fits. A model of another library is wrapped.
     """
-    ranker = rows.fresh(_accepted(ranker), tau, seed)
-    unset = rows.params_of(ranker).get("n_jobs", 1) is None
-    return ranker.set_params(n_jobs=1) if unset else ranker
+    copy = clone_model(_wrap_foreign(ranker), tau, seed)
+    unset = get_parameters(copy).get("n_jobs", 1) is None
+    return copy.set_params(n_jobs=1) if unset else copy
 
 
-def horizon(tau: Any, ranker: Any, y: Outcome | None) -> float:
-    """The horizon asked for; else the ranker's; else the largest training time (no y: the ranker is fitted)."""
+def choose_horizon(tau: float | None, ranker: object, y: Outcome | None) -> float:
+    """Return tau; else the ranker's horizon; else the largest training time (no y: the ranker is fitted)."""
     own = getattr(ranker, "tau" if y is not None else "tau_", None)
-    return horizon_of(own if tau is None else tau, y)
+    return resolve_horizon(own if tau is None else tau, y)
 
 
-def checked_pairs(X: Any, y: Any, who: str) -> tuple[pd.DataFrame, Outcome]:
-    """A table with named columns, and its outcomes."""
+def check_pairs(X: TableLike, y: OutcomeLike, estimator: str) -> tuple[pd.DataFrame, Outcome]:
+    """Return a table with named columns, and its outcomes."""
     if y is None:
-        raise ValueError(f"{who} requires y to be passed, but the target y is None")
+        raise DataError(f"{estimator} requires y to be passed, but the target y is None")
     table = as_pandas(X)
     if table is None:
-        raise ValueError("X must be a DataFrame: columns are told by name to be the donor's or the candidate's")
-    y = as_outcome(y)
-    if len(table) != len(y):
-        raise ValueError(f"X has {len(table)} rows and y has {len(y)}: there must be one outcome for each row")
-    return table, y
+        raise DataError("X must be a DataFrame: the names of its columns tell those of the donor and of the candidate")
+    outcome = as_outcome(y)
+    if len(table) != len(outcome):
+        raise DataError(f"X has {len(table)} rows and y has {len(outcome)}: there must be one outcome for each row")
+    return table, outcome
 
 
-def present(names: Sequence[Any], table: pd.DataFrame, which: str) -> list:
-    """Names of columns, all of which the table has."""
+def check_columns(names: Sequence[str], table: pd.DataFrame, setting: str) -> list[str]:
+    """Return names of columns, all of which the table has."""
     absent = [name for name in names if name not in table]
     if absent:
-        raise ValueError(f"{which} names columns that are not in the table: {', '.join(map(str, absent))}")
+        raise DataError(f"{setting} names columns that are not in the table: {list_values(map(str, absent))}")
     return list(names)
 
 
-def _accepted(ranker: Any) -> Any:
-    """Anything that is fitted and predicts; models of other libraries that have an adapter are wrapped."""
+def _wrap_foreign(ranker: object) -> object:
+    """Wrap a model of another library, where there is an adapter; others only need `fit` and `predict`."""
     try:
         return wrap(ranker)
     except TypeError:

@@ -1,53 +1,59 @@
-"""Policies: from the scores of the candidates for one organ to the chance that each gets it."""
+"""Policies: from the scores of the candidates for one organ to the probability that each gets it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ..data.registry._pairs import generator
-from ..metrics._checks import checked_values
-from ..metrics._gain import discounts, tie_averaged
+from .._typing import FloatArray, IntArray, RandomState
+from ..checks import check_random_state, check_values, check_whole
+from ..metrics import average_ties, discounts
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import ArrayLike
 
 
 class Policy(Protocol):
-    """What the rest of the package asks of a policy; any object with this method is one."""
+    """An allocation policy: any object with this method."""
 
-    def probabilities(self, scores: Any) -> np.ndarray:
-        """The chance of each candidate, given their scores; they sum to 1."""
+    def probabilities(self, scores: FloatArray) -> ArrayLike:
+        """Return the probability of each candidate, given all scores; they sum to 1."""
 
 
 class RankingPolicy:
-    """A policy that ranks the candidates and gives every place a chance; equal candidates share their places.
+    """A policy that ranks the candidates and gives every rank a probability; tied candidates share theirs.
 
-    A policy of this kind says by what it ranks (`_keys`, higher first) and what each place is worth (`_places`).
+    A subclass defines by what it ranks (`_keys`, higher first) and the probability of each rank (`_places`).
     """
 
-    def probabilities(self, scores: Any, candidates: Any = None) -> np.ndarray:
-        """The chance that each candidate is chosen.
+    def probabilities(self, scores: ArrayLike, candidates: pd.DataFrame | None = None) -> FloatArray:
+        """Return the probability that each candidate is chosen.
 
         Parameters
         ----------
         scores : array, shape (n,)
             Higher is better.
         candidates : DataFrame, optional
-            Only for policies that look at more than scores (`Tiers`).
+            Only for policies that use more than scores (`Tiers`).
 
         Returns
         -------
         array, shape (n,)
-            They sum to 1. Equal scores have equal chances.
+            They sum to 1. Equal scores have equal probabilities.
         """
-        keys = self._keys(checked_values(scores, "scores"), candidates)
+        keys = self._keys(check_values("scores", scores), candidates)
         order = np.argsort(-keys, kind="stable")
-        chances = np.empty(len(keys))
-        chances[order] = tie_averaged(self._places(len(keys)), keys[order])
-        return chances
+        probabilities = np.empty(len(keys))
+        probabilities[order] = average_ties(self._places(len(keys)), keys[order])
+        return probabilities
 
-    def choose(self, scores: Any, random_state: Any = None, candidates: Any = None) -> int:
+    def choose(
+        self, scores: ArrayLike, random_state: RandomState = None, candidates: pd.DataFrame | None = None
+    ) -> int:
         """Choose one candidate.
 
         Parameters
@@ -55,17 +61,19 @@ class RankingPolicy:
         scores, candidates
             As for `probabilities`.
         random_state : int, Generator or None
-            The same seed gives the same choice; a policy that leaves nothing to chance does not depend on it.
+            The same seed gives the same choice; a deterministic policy does not depend on it.
 
         Returns
         -------
         int
             The candidate's position in `scores`.
         """
-        return drawn(self.probabilities(scores, candidates), generator(random_state))
+        return draw_position(self.probabilities(scores, candidates), check_random_state(random_state))
 
-    def offers(self, scores: Any, random_state: Any = None, candidates: Any = None) -> np.ndarray:
-        """The order in which the organ is offered: after each refusal the policy chooses among those who are left.
+    def offers(
+        self, scores: ArrayLike, random_state: RandomState = None, candidates: pd.DataFrame | None = None
+    ) -> IntArray:
+        """Return the order of offers: after each refusal the policy chooses among the remaining candidates.
 
         Parameters
         ----------
@@ -77,28 +85,28 @@ class RankingPolicy:
         array of int, shape (n,)
             Positions of all candidates. The first is distributed as `probabilities` says.
         """
-        rng = generator(random_state)
-        keys = self._keys(checked_values(scores, "scores"), candidates)
-        shuffled = rng.permutation(len(keys))  # a fair order of equals
-        return self._offered(shuffled[np.argsort(-keys[shuffled], kind="stable")], rng)
+        rng = check_random_state(random_state)
+        keys = self._keys(check_values("scores", scores), candidates)
+        shuffled = rng.permutation(len(keys))  # ties in random order
+        return self._order_offers(shuffled[np.argsort(-keys[shuffled], kind="stable")], rng)
 
-    def _keys(self, scores: np.ndarray, candidates: Any) -> np.ndarray:
+    def _keys(self, scores: FloatArray, candidates: pd.DataFrame | None) -> FloatArray:
         return scores
 
-    def _places(self, n: int) -> np.ndarray:
+    def _places(self, n: int) -> FloatArray:
         places = np.zeros(n)
         places[0] = 1.0
         return places
 
-    def _offered(self, ranked: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    def _order_offers(self, ranked: IntArray, rng: np.random.Generator) -> IntArray:
         return ranked
 
 
 @dataclass(frozen=True)
 class Greedy(RankingPolicy):
-    """The candidate with the highest score; by lot among equals.
+    """The candidate with the highest score; at random among ties.
 
-    Corollary 1: a predictor with NDCG@1 of α gains at least α times what the best choice would.
+    Corollary 1: with a predictor whose NDCG@1 is α, the utility is at least α times that of the best choice.
 
     Examples
     --------
@@ -111,7 +119,7 @@ class Greedy(RankingPolicy):
 
 @dataclass(frozen=True)
 class PositionWeighted(RankingPolicy):
-    """One of the k highest scores, with chances proportional to the discounts of DCG@k (the paper's Algorithm 1).
+    """One of the k highest scores, with probabilities proportional to the discounts of DCG@k (the paper's Algorithm 1).
 
     The candidate of rank i ≤ k is chosen with probability w_i / W_k, w_i = 1/log2(i + 1), W_k = Σ_{i≤k} w_i. The
     expected utility is then DCG@k / W_k, at least NDCG@k / W_k of the best (Theorem 1). With fewer than k candidates,
@@ -120,6 +128,7 @@ class PositionWeighted(RankingPolicy):
     Parameters
     ----------
     k : int, default 5
+        Number of candidates among whom the organ is allocated.
 
     Examples
     --------
@@ -130,27 +139,27 @@ class PositionWeighted(RankingPolicy):
     k: int = 5
 
     def __post_init__(self) -> None:
-        checked_k(self.k)
+        check_k(self.k)
 
-    def _places(self, n: int) -> np.ndarray:
+    def _places(self, n: int) -> FloatArray:
         places = np.zeros(n)
         most = min(self.k, n)
         places[:most] = discounts(most) / total_discount(most)  # w_i / W_k, Algorithm 1
         return places
 
-    def _offered(self, ranked: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        left, luck = ranked.tolist(), rng.random(len(ranked))
-        shares = [np.cumsum(self._places(n)[: self.k]) for n in range(1, min(self.k, len(left)) + 1)]
-        picks = []
-        for chance in luck:
-            among = shares[min(self.k, len(left)) - 1]
-            picks.append(left.pop(min(int(np.searchsorted(among, chance, side="right")), len(among) - 1)))
-        return np.array(picks, dtype=ranked.dtype)
+    def _order_offers(self, ranked: IntArray, rng: np.random.Generator) -> IntArray:
+        remaining, draws = ranked.tolist(), rng.random(len(ranked))
+        cumulative = [np.cumsum(self._places(n)[: self.k]) for n in range(1, min(self.k, len(remaining)) + 1)]
+        order = []
+        for draw in draws:
+            reached = cumulative[min(self.k, len(remaining)) - 1]
+            order.append(remaining.pop(min(int(np.searchsorted(reached, draw, side="right")), len(reached) - 1)))
+        return np.array(order, dtype=ranked.dtype)
 
 
 @dataclass(frozen=True)
 class UniformRandom(RankingPolicy):
-    """Any candidate, with equal chances, whatever the scores say.
+    """Any candidate, with equal probabilities, whatever the scores.
 
     Examples
     --------
@@ -158,29 +167,27 @@ class UniformRandom(RankingPolicy):
     array([0.25, 0.25, 0.25, 0.25])
     """
 
-    def _keys(self, scores: np.ndarray, candidates: Any) -> np.ndarray:
+    def _keys(self, scores: FloatArray, candidates: pd.DataFrame | None) -> FloatArray:
         return np.zeros(len(scores))
 
-    def _places(self, n: int) -> np.ndarray:
+    def _places(self, n: int) -> FloatArray:
         return np.full(n, 1.0 / n)
 
 
 @lru_cache(maxsize=256)
 def total_discount(k: int) -> float:
-    """W_k = Σ_{i≤k} 1/log2(i + 1)."""
+    """Return W_k = Σ_{i≤k} 1/log2(i + 1)."""
     return float(discounts(k).sum())
 
 
-def checked_k(k: Any) -> int:
-    """Refuse a k that is no whole number from 1 on."""
-    if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)) or k < 1:
-        raise ValueError(f"k must be a whole number from 1 on; got {k!r}")
-    return int(k)
+def check_k(k: int) -> int:
+    """Check that k is a whole number, at least 1."""
+    return check_whole("k", k, low=1)
 
 
-def drawn(chances: np.ndarray, rng: np.random.Generator) -> int:
-    """One position, by the given chances."""
-    possible = np.flatnonzero(chances > 0)
-    reached = np.cumsum(chances[possible])
+def draw_position(probabilities: FloatArray, rng: np.random.Generator) -> int:
+    """Draw one position at random, with the given probabilities."""
+    possible = np.flatnonzero(probabilities > 0)
+    reached = np.cumsum(probabilities[possible])
     place = int(np.searchsorted(reached, rng.random() * reached[-1], side="right"))
     return int(possible[min(place, len(possible) - 1)])

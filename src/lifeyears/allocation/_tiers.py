@@ -1,30 +1,39 @@
-"""Tiers: rule-based allocation, as the status of the US heart list."""
+"""Tiers: rule-based allocation, such as the statuses of the US heart waitlist."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
+from .._typing import AnyArray, FloatArray
+from ..errors import DataError, Message, RequestError, Setting
 from ._policies import RankingPolicy
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import ArrayLike
+
+    PerCandidate: TypeAlias = ArrayLike | str | Callable[[pd.DataFrame], ArrayLike]
+    """A value for each candidate: an array, the name of a column, or a function of the candidates."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tiers(RankingPolicy):
-    """The first tier that has a candidate; within it the highest score or the longest wait; by lot among equals.
+    """The first tier that has a candidate; within it the highest score or the longest wait; at random among ties.
 
     Parameters
     ----------
     tiers : array, str or callable
-        The tier of each candidate: as an array; as the name of a column of `candidates`; or as a function of
-        `candidates`. The last two need the table to be passed to `probabilities`, `choose` and `offers`.
+        The tier of each candidate: an array, the name of a column of `candidates`, or a function of `candidates`. The
+        last two need the table to be passed to `probabilities`, `choose` and `offers`.
     waiting : array, str or callable, optional
-        Waiting times, given in the same ways. With them, who has waited longest comes first within a tier, and scores
-        are not looked at.
+        Waiting times, in the same forms. With them, candidates within a tier are ranked by waiting time, the longest
+        first, and scores are ignored.
     order : sequence, optional
-        The tiers from first to last. Without it numbers and words are sorted (1 before 2, "1A" before "1B"), and
+        The tiers from first to last. By default numbers and words are sorted (1 before 2, "1A" before "1B"), and
         ordered pandas categories keep their order.
 
     Examples
@@ -37,54 +46,55 @@ class Tiers(RankingPolicy):
     2
     """
 
-    tiers: Any
-    waiting: Any = None
-    order: Sequence[Any] | None = None
+    tiers: PerCandidate
+    waiting: PerCandidate | None = None
+    order: Sequence[object] | None = None
 
-    def _keys(self, scores: np.ndarray, candidates: Any) -> np.ndarray:
+    def _keys(self, scores: FloatArray, candidates: pd.DataFrame | None) -> FloatArray:
         n = len(scores)
-        tier = _places_of(_of_each(self.tiers, candidates, n, "tiers"), self.order)
+        tier = _rank_tiers(_evaluate("tiers", self.tiers, candidates, n), self.order)
         within = scores
         if self.waiting is not None:
-            within = np.asarray(_of_each(self.waiting, candidates, n, "waiting"), dtype=float)
+            within = np.asarray(_evaluate("waiting", self.waiting, candidates, n), dtype=float)
             if np.isnan(within).any():
-                raise ValueError(f"waiting is missing for candidate {int(np.flatnonzero(np.isnan(within))[0])}")
+                raise DataError(f"waiting is missing for candidate {int(np.flatnonzero(np.isnan(within))[0])}")
         # one number for both: tiers are whole numbers, and places within all tiers lie below 1
         levels, place = np.unique(within, return_inverse=True)
-        return place / len(levels) - tier
+        return np.asarray(place / len(levels) - tier)
 
 
-def _of_each(given: Any, candidates: Any, n: int, name: str) -> Any:
-    """A value for each candidate, from an array, a column's name or a function."""
-    if isinstance(given, str) or callable(given):
+def _evaluate(name: str, values: PerCandidate, candidates: pd.DataFrame | None, n: int) -> pd.Series | AnyArray:
+    """Return a value for each candidate, from an array, the name of a column or a function."""
+    if isinstance(values, str) or callable(values):
         if candidates is None:
-            what = f"column {given!r}" if isinstance(given, str) else "function"
-            raise ValueError(f"{name} is a {what}: pass the table too, as probabilities(scores, candidates=table)")
-        if callable(given):
-            given = given(candidates)
-        elif given not in candidates:
-            raise ValueError(f"{name} names the column {given!r}, which the candidates do not have")
-        else:
-            given = candidates[given]
-    if np.ndim(given) != 1 or len(given) != n:
-        raise ValueError(f"{name} must hold one value for each of the {n} candidates; its shape is {np.shape(given)}")
-    return given
+            form = f"the column {values!r}" if isinstance(values, str) else "a function of the candidates"
+            raise RequestError(
+                f"{name} is {form}, and no table of candidates was passed",
+                hint=Message("Pass the table with ", Setting("candidates"), "."),
+            )
+        if isinstance(values, str) and values not in candidates:
+            raise DataError(f"{name} names the column {values!r}, which the candidates do not have")
+        values = candidates[values] if isinstance(values, str) else values(candidates)
+    shape = np.shape(cast("ArrayLike", values))
+    if shape != (n,):
+        raise DataError(f"{name} must hold one value for each of the {n} candidates; its shape is {shape}")
+    return values
 
 
-def _places_of(tiers: Any, order: Sequence[Any] | None) -> np.ndarray:
-    """The place of each candidate's tier, 0 for the first."""
+def _rank_tiers(tiers: pd.Series | AnyArray, order: Sequence[object] | None) -> FloatArray:
+    """Return the rank of each candidate's tier, 0 for the first."""
     import pandas as pd
 
     column = pd.Series(tiers)
     if column.isna().any():
-        raise ValueError(f"the tier of candidate {int(np.flatnonzero(column.isna())[0])} is missing")
+        raise DataError(f"the tier of candidate {int(np.flatnonzero(column.isna())[0])} is missing")
     if order is None:
         if isinstance(column.dtype, pd.CategoricalDtype) and column.cat.ordered:
-            return column.cat.codes.to_numpy(dtype=float)
+            return np.asarray(column.cat.codes.to_numpy(dtype=float))
         values = column.to_numpy() if column.dtype.kind in "fiub" else column.astype(str).to_numpy(dtype=str)
         return np.unique(values, return_inverse=True)[1].astype(float)
     place = pd.Index(list(order)).get_indexer(pd.Index(column))
     if (place < 0).any():
-        odd = column[place < 0].tolist()[0]
-        raise ValueError(f"the tier {odd!r} is not in order, which lists {', '.join(map(repr, order))}")
-    return place.astype(float)
+        unknown = column[place < 0].tolist()[0]
+        raise DataError(f"the tier {unknown!r} is not in order, which lists {', '.join(map(repr, order))}")
+    return np.asarray(place, dtype=float)

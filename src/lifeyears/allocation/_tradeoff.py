@@ -1,25 +1,31 @@
-"""What k trades: a better bound against less variance."""
+"""The trade-off in k: a better bound against less variance."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from .._typing import RandomState
+from ..checks import check_choice, check_values
+from ..errors import RequestError
 from ..metrics import compare, policy_value
-from ..metrics._checks import checked_values
 from ._bounds import guarantee
-from ._policies import checked_k
+from ._policies import check_k
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # told apart by colour-blind readers
+    from ..relevance import Relevance
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # a palette for colour-blind readers
 PLACES = (1, 2, 3, 5, 10, 20)
 Spread = Literal["estimate", "outcome"]
-MEANING = {
+AXIS_LABELS = {
     "estimate": "standard error of the estimated worth of one allocation",
     "outcome": "standard deviation of the worth of one allocation",
 }
@@ -32,11 +38,11 @@ class Tradeoff:
     Attributes
     ----------
     values : DataFrame
-        One row a (model, k): `bound`, `low`, `high` (the plug-in bound, NDCG@k / W_k); `worth` (policy value: expected
-        relevance of one allocation); `estimate`, the standard error of that worth over resamples of the rows; and
-        `outcome`, the standard deviation of what a single allocation turns out to be worth.
-    waitlist, n
-        The lists: every one of `waitlist` out of n.
+        One row per (model, k): `bound`, `low`, `high` (the plug-in bound, NDCG@k / W_k); `worth` (policy value:
+        expected relevance of one allocation); `estimate`, the standard error of that value over resamples of the rows;
+        and `outcome`, the standard deviation of the relevance of a single allocation.
+    waitlist, n : int
+        Every list of `waitlist` out of n rows is considered.
     """
 
     values: pd.DataFrame
@@ -50,20 +56,19 @@ class Tradeoff:
 
     __repr__ = __str__
 
-    def plot(self, ax: Any = None, spread: Spread = "estimate") -> Any:
-        """Draw the bound against the variance, one line a model and one point a k; return the axes.
+    def plot(self, ax: Axes | None = None, spread: Spread = "estimate") -> Axes:
+        """Draw the bound against the variance, one line per model and one point per k; return the axes.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
         spread : {"estimate", "outcome"}
-            How well the worth of the policy is known (the paper's reason for a larger k), or how much the worth of a
-            single allocation varies.
+            The standard error of the policy value (the paper's reason for a larger k), or the standard deviation of the
+            relevance of a single allocation.
         """
         import matplotlib.pyplot as plt
 
-        if spread not in MEANING:
-            raise ValueError(f'spread must be "estimate" or "outcome"; got {spread!r}')
+        check_choice("spread", spread, tuple(AXIS_LABELS))
         ax = ax if ax is not None else plt.subplots(figsize=(6, 4), layout="constrained")[1]
         for number, (model, rows) in enumerate(self.values.groupby(level="model", sort=False)):
             colour = COLOURS[number % len(COLOURS)]
@@ -72,22 +77,22 @@ class Tradeoff:
             ax.plot([], [], "o-", color=colour, label=model)
             for (_, k), row in rows.iterrows():
                 ax.annotate(f"k={k}", (row[spread], row["bound"]), (4, 5), textcoords="offset points", color=colour)
-        ax.set(xlabel=MEANING[spread], ylabel="plug-in bound: share of the best, at least", ylim=(0, None))
+        ax.set(xlabel=AXIS_LABELS[spread], ylabel="plug-in bound: share of the best, at least", ylim=(0, None))
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(frameon=False)
         return ax
 
 
 def tradeoff(
-    relevance: Any,
-    scores: Mapping[str, Any],
+    relevance: Relevance | ArrayLike,
+    scores: Mapping[str, ArrayLike],
     ks: Sequence[int] = PLACES,
     waitlist: int | None = 256,
     n_resamples: int = 1000,
     confidence: float = 0.95,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
 ) -> Tradeoff:
-    """Bound and variance of position-weighted allocation at several k.
+    """Compute bound and variance of position-weighted allocation at several k.
 
     A small k has the better bound, NDCG@k / W_k; a larger k rests on more patients, so that its worth is known better
     ("practical trade-offs for robustness", section 3.2).
@@ -97,7 +102,7 @@ def tradeoff(
     relevance, scores, waitlist, n_resamples, confidence, random_state
         As for `lifeyears.metrics.compare`, which is called once for every k with the same resamples.
     ks : sequence of int, default (1, 2, 3, 5, 10, 20)
-        None may exceed the length of a list.
+        Values of k, none larger than the waitlist.
 
     Returns
     -------
@@ -108,24 +113,24 @@ def tradeoff(
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> years = rng.exponential(5, 2000)
-    >>> found = tradeoff(years, {"noisy": years + rng.normal(0, 5, 2000)}, ks=(1, 5), waitlist=20, n_resamples=100)
-    >>> found.values["bound"].is_monotonic_decreasing, found.values["estimate"].is_monotonic_decreasing
+    >>> result = tradeoff(years, {"noisy": years + rng.normal(0, 5, 2000)}, ks=(1, 5), waitlist=20, n_resamples=100)
+    >>> result.values["bound"].is_monotonic_decreasing, result.values["estimate"].is_monotonic_decreasing
     (True, True)
     """
     import pandas as pd
 
     if not len(ks):
-        raise ValueError("ks is empty: give at least one k")
-    worth = checked_values(relevance, "relevance")
-    places = list(dict.fromkeys(checked_k(k) for k in ks))
+        raise RequestError("ks is empty; at least one k is needed")
+    values = check_values("relevance", relevance)
+    places = list(dict.fromkeys(check_k(k) for k in ks))
     rows: dict[tuple[str, int], dict[str, float]] = {(str(name), k): {} for name in scores for k in places}
     for k in places:
-        found = compare(relevance, scores, k, waitlist, n_resamples, confidence, random_state)
-        bounds = guarantee(found).values
-        errors = found.resamples.std(axis=0)
-        for number, (name, given) in enumerate(scores.items()):
-            squares = policy_value(worth**2, given, k, found.waitlist)
-            value = float(found.values["value"].iloc[number])
+        comparison = compare(relevance, scores, k, waitlist, n_resamples, confidence, random_state)
+        bounds = guarantee(comparison).values
+        errors = comparison.resamples.std(axis=0)
+        for number, (name, own_scores) in enumerate(scores.items()):
+            squares = policy_value(values**2, own_scores, k, comparison.waitlist)
+            value = float(comparison.values["value"].iloc[number])
             rows[str(name), k] = {
                 **bounds.iloc[number].to_dict(),
                 "worth": value,
@@ -133,20 +138,20 @@ def tradeoff(
                 "outcome": float(np.sqrt(max(squares - value**2, 0.0))),
             }
     table = pd.DataFrame(list(rows.values()), index=pd.MultiIndex.from_tuples(rows, names=["model", "k"]))
-    return Tradeoff(table, found.waitlist, found.n)
+    return Tradeoff(table, comparison.waitlist, comparison.n)
 
 
 def plot_tradeoff(
-    relevance: Any,
-    scores: Mapping[str, Any],
+    relevance: Relevance | ArrayLike,
+    scores: Mapping[str, ArrayLike],
     ks: Sequence[int] = PLACES,
     waitlist: int | None = 256,
     n_resamples: int = 1000,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
     spread: Spread = "estimate",
-    ax: Any = None,
-) -> Any:
-    """Draw what k trades: the plug-in bound against the variance.
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the trade-off in k: the plug-in bound against the variance.
 
     Parameters
     ----------
@@ -166,5 +171,4 @@ def plot_tradeoff(
     >>> plot_tradeoff(years, {"truth": years}, ks=(1, 5), waitlist=20, n_resamples=50).get_ylabel()
     'plug-in bound: share of the best, at least'
     """
-    found = tradeoff(relevance, scores, ks, waitlist, n_resamples, random_state=random_state)
-    return found.plot(ax, spread)
+    return tradeoff(relevance, scores, ks, waitlist, n_resamples, random_state=random_state).plot(ax, spread)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated, TypeAlias, cast
 
 import typer
 
@@ -29,12 +30,9 @@ TABLE = (
     *("time", "event", "event_values", "entry", "exit", "unit", "centre", "drop", "keep", "categorical"),
     *("sheet", "delimiter", "encoding", "decimal", "date_format"),
 )
-RUN = (  # options of runs and fits whose names Python has too
-    *("horizon", "models", "default_over", "waitlist", "k", "iterations", "folds", "rows", "split"),
-    *("subgroups", "seed", "epochs", "censoring", "censored_share", "era", "base", "preset", "out"),
-)
+TableOptions: TypeAlias = dict[str, str | list[str] | None]
 
 
-def of_table(given: dict[str, Any]) -> dict[str, Any]:
-    """Those of a command's options that say how its table is read; None for those it does not have."""
-    return {name: given.get(name) for name in TABLE}
+def select_table_options(options: Mapping[str, object]) -> TableOptions:
+    """Select those of a command's options that say how its table is read; None for those it does not have."""
+    return cast(TableOptions, {name: options.get(name) for name in TABLE})

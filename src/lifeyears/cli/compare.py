@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from .._files import wrap_file_errors
+from ..checks import check_number, check_whole
+from ..errors import RequestError
 from . import _options as table
+
+if TYPE_CHECKING:
+    from .._typing import Json
+
+_Value = TypeVar("_Value")
 
 # The least value of every number, on the command line and in a file; the horizon alone need not be whole.
 LEAST = {"horizon": 0, "waitlist": 1, "k": 1, "iterations": 1, "folds": 2, "rows": 100, "seed": 0, "jobs": 1}
@@ -55,7 +63,7 @@ def command(
         Path | None, typer.Option(help="A TOML file with any options but --out, --dask and --dry-run.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="The run's folder (comparison-NAME unless given).")] = None,
-    jobs: Annotated[int | None, typer.Option(help="Units at once; one a core unless given.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Number of parallel jobs (default: one per core).")] = None,
     dask: Annotated[str | None, typer.Option(help="A Dask scheduler (tcp://…), or local:2.")] = None,
     seed: Annotated[int | None, typer.Option(help="Random seed (0).", min=LEAST["seed"])] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
@@ -65,55 +73,41 @@ def command(
     Examples: lifeyears compare support2; lifeyears compare my.csv --time years --event died --drop patient_id;
     lifeyears compare my.csv --time days --event died --entry listed --split temporal
     """
-    own = table.of_table(locals())
-    from ..experiments._plan import MODELS
-    from ._data import data_to_split, names_in
-    from ._runs import all_cores, command_line, named, plan_only, run_and_show
+    asked: Json = {name: value for name, value in locals().items() if name not in ("data", *COMMAND_LINE_ONLY)}
+    from ..experiments import MODELS
+    from ._data import load_data_to_split, split_names
+    from ._runs import choose_names, count_jobs, print_plan, run_and_show, write_command
 
-    given: dict[str, Any] = {
-        **own,
-        "horizon": horizon,
-        "models": models,
-        "waitlist": waitlist,
-        "k": k,
-        "iterations": iterations,
-        "folds": folds,
-        "rows": rows,
-        "split": split,
-        "subgroups": subgroups,
-        "seed": seed,
-        "jobs": jobs,
-    }
-    asked = _with_config(given, config)
-    jobs = all_cores(asked["jobs"])
-    seed = _or(asked["seed"], 0)
-    own = {name: asked[name] for name in own}
-    found, own = data_to_split(asked["split"], data, asked["horizon"], asked["rows"], seed, own)
-    if found.report is not None:
-        print(found.report)
-    folds = _or(asked["folds"], 5)
-    bases = MODELS if asked["models"] is None else named(asked["models"], MODELS, "--models")
-    at_once = int((found.y.event & (found.y.time == 0)).sum())
+    asked = _add_config(asked, config)
+    jobs = count_jobs(asked["jobs"])
+    used_seed: int = _or(asked["seed"], 0)
+    own = table.select_table_options(asked)
+    dataset, own = load_data_to_split(asked["split"], data, asked["horizon"], asked["rows"], used_seed, own)
+    if dataset.report is not None:
+        print(dataset.report)
+    used_folds: int = _or(asked["folds"], 5)
+    bases = MODELS if asked["models"] is None else choose_names(asked["models"], MODELS, "--models")
+    at_once = int((dataset.y.event & (dataset.y.time == 0)).sum())
     if at_once and asked["models"] is None:
         events = f"{at_once:,} events are" if at_once > 1 else "1 event is"
         print(f"AFT is left out: {events} at time 0, and it works with the logarithm of time.")
         bases = tuple(model for model in bases if model != "AFT")
-    options = {
+    options: Json = {
         "iterations": _or(asked["iterations"], 1),
-        "folds": folds,
-        "tau": float(found.horizon),
+        "folds": used_folds,
+        "tau": float(dataset.horizon),
         "models": bases,
         "default_over": tuple(model for model in bases if model == "Cox") or bases[:1],
-        "waitlist": _or(asked["waitlist"], max(2, min(256, len(found) // folds // 8))),
+        "waitlist": _or(asked["waitlist"], max(2, min(256, len(dataset) // used_folds // 8))),
         "k": _or(asked["k"], 1),
         "split": _or(asked["split"], "random"),
-        "subgroups": tuple("centre" if name == own["centre"] else name for name in names_in(asked["subgroups"])),
-        "seed": seed,
+        "subgroups": tuple("centre" if name == own["centre"] else name for name in split_names(asked["subgroups"])),
+        "seed": used_seed,
     }
     if dry_run:
-        plan_only("full", found, jobs, **options)
+        print_plan("full", dataset, jobs, options)
         return
-    again = command_line(
+    again = write_command(
         "compare",
         data,
         **own,
@@ -122,60 +116,63 @@ def command(
         **{name: options[name] for name in ("models", "waitlist", "k", "iterations", "folds", "split", "seed")},
         subgroups=options["subgroups"] or None,
     )
-    made = run_and_show("full", found, out or Path(f"comparison-{found.name}"), jobs, dask, command=again, **options)
-    used = made.summary["waitlist"]
+    folder = out or Path(f"comparison-{dataset.name}")
+    finished = run_and_show("full", dataset, folder, jobs, dask, again, options)
+    used = finished.summary["waitlist"]
     if asked["waitlist"] is None and used["used"] < 256:
         print(f"Waitlists of {used['used']}, not 256: an eighth of a test fold.")
 
 
-def _with_config(given: dict[str, Any], path: Path | None) -> dict[str, Any]:
+def _add_config(options: Json, path: Path | None) -> Json:
     """Options of a file, beneath those of the command line."""
     if path is None:
-        return given
+        return options
     import tomllib
 
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
+        with wrap_file_errors(path):
+            content = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path} is not TOML: {error}") from None
+        raise RequestError(f"{path} is not TOML: {error}") from None
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not UTF-8 text (byte {error.start:,}): save it as UTF-8") from None
-    held: dict[str, Any] = {}
-    for key, value in found.items():
+        raise RequestError(f"{path} is not UTF-8 text (byte {error.start:,}): save it as UTF-8") from None
+    held: dict[str, object] = {}
+    for key, value in content.items():
         name = key.replace("-", "_")
-        _check_key(path, key, name, given)
+        _check_key(path, key, name, options)
         if name in held:
-            raise ValueError(f"{path} has {name} twice, with - and with _: keep one")
-        held[name] = _checked(path, name, value)
-    return {name: held.get(name) if value is None else value for name, value in given.items()}
+            raise RequestError(f"{path} has {name} twice, with - and with _: keep one")
+        held[name] = _check_option(path, name, value)
+    return {name: held.get(name) if value is None else value for name, value in options.items()}
 
 
 def _check_key(path: Path, key: str, name: str, known: Iterable[str]) -> None:
     """Refuse what is no option, or none that a file may have."""
-    from ..data.tables._source import meant
+    from ..text import did_you_mean
 
     if name in COMMAND_LINE_ONLY:
-        raise ValueError(f"{path} has {key}, which is for the command line alone: --{name.replace('_', '-')}")
+        raise RequestError(f"{path} has {key}, which is for the command line alone: --{name.replace('_', '-')}")
     if name not in known:
-        raise ValueError(f"{path} has {key}, which is no option{meant(name, known)}; known are {', '.join(known)}")
+        close = did_you_mean(name, known)
+        raise RequestError(f"{path} has {key}, which is no option{close}; known are {', '.join(known)}")
 
 
-def _checked(path: Path, name: str, value: Any) -> Any:
-    """An option of a file, as the command line would have taken it: a number, or text, a list's names by commas."""
-    from ..checks import check_number, check_whole
-
+def _check_option(path: Path, name: str, value: object) -> object:
+    """Return an option of a file as the command line would have taken it: a number, or text, names by commas."""
     if name in LEAST:
+        check = check_number if name == "horizon" else check_whole
         try:
-            return (check_number if name == "horizon" else check_whole)(name, value, LEAST[name], MOST)
-        except ValueError as error:
-            raise ValueError(f"{path}: {error}") from None
+            return check(name, value, LEAST[name], MOST)
+        except RequestError as error:
+            raise RequestError(f"{path}: {error}") from None
     parts = value if name in LISTS and isinstance(value, list) else [value]
     if name == "event_values" and not isinstance(value, str):  # codes may be numbers
         parts = value = [str(part) if isinstance(part, (int, float)) else part for part in parts]
-    if not all(isinstance(part, str) for part in parts):
-        raise ValueError(f"{path}: {name} must be text{' or a list of texts' * (name in LISTS)}; got {value!r}")
-    return value if name in LISTS and name != "models" else ",".join(parts)
+    texts = [part for part in parts if isinstance(part, str)]
+    if len(texts) < len(parts):
+        raise RequestError(f"{path}: {name} must be text{' or a list of texts' * (name in LISTS)}; got {value!r}")
+    return value if name in LISTS and name != "models" else ",".join(texts)
 
 
-def _or(value: Any, default: Any) -> Any:
+def _or(value: _Value | None, default: _Value) -> _Value:
     return default if value is None else value

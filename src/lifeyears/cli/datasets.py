@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from ..errors import RequestError
+
 ROWS, SEED = 60_055, 0
 
 
@@ -30,6 +32,7 @@ def command(
     Examples: lifeyears datasets; lifeyears datasets support2; lifeyears datasets registry --against-paper
     """
     from ..data import cohort_summary, datasets, load, simulate_registry
+    from ._dialect import render_report
     from ._tables import show
 
     _refuse_stray_options(name, against_paper, {"--models": models, "--rows": rows, "--seed": seed})
@@ -47,34 +50,34 @@ def command(
         print(f"source: {data.source}")
     print(cohort_summary(data.y, data.X))
     if data.report is not None:
-        print(data.report)
+        print(render_report(data.report))
 
 
-def _refuse_stray_options(name: str | None, against_paper: bool, given: dict[str, object]) -> None:
+def _refuse_stray_options(name: str | None, against_paper: bool, options: dict[str, object]) -> None:
     """An option that would change nothing is a misunderstanding: say so instead of passing over it."""
     if against_paper and name != "registry":
-        raise ValueError("--against-paper goes with the simulated cohort: lifeyears datasets registry --against-paper")
-    stray = [option for option, value in given.items() if value is not None]
+        raise RequestError(
+            "--against-paper goes with the simulated cohort: lifeyears datasets registry --against-paper"
+        )
+    stray = [option for option, value in options.items() if value is not None]
     if name != "registry" and stray:
-        raise ValueError(
+        raise RequestError(
             f"{' and '.join(stray)} would change nothing here: the simulated cohort alone takes it, as in "
             f"lifeyears datasets registry {stray[0]} …"
         )
-    if given["--models"] is not None and not against_paper:
-        raise ValueError("--models goes with --against-paper: lifeyears datasets registry --against-paper --models …")
+    if options["--models"] is not None and not against_paper:
+        raise RequestError("--models goes with --against-paper: lifeyears datasets registry --against-paper --models …")
 
 
 def _against_paper(models: str | None, rows: int, seed: int) -> None:
-    from rich.console import Console
-
-    from ..experiments import registry_check
-    from ..experiments._plan import MODELS
-    from ._runs import named
+    from ..experiments import MODELS, registry_check
+    from ._progress import show_progress
+    from ._runs import choose_names
     from ._tables import show
 
-    chosen = MODELS if models is None else named(models, MODELS, "--models")
-    with Console(stderr=True).status("simulating") as status:
-        check = registry_check(chosen, rows, seed, progress=status.update)
+    chosen = MODELS if models is None else choose_names(models, MODELS, "--models")
+    with show_progress() as progress:
+        check = registry_check(chosen, rows, seed, progress=progress)
     show(check.follow_up, title="Follow-up (calibrated; difference in %, of the share in points)", digits=2)
     show(check.survival, title="Survival by years of transplant (calibrated; difference in points)", digits=1)
     show(check.events_only, title="Events only, five folds, unrestricted times (calibrated: KM row and Cox's C-index)")

@@ -12,7 +12,7 @@ def command(
     rows: Annotated[int, typer.Option(help="Simulated patients.", min=400)] = 3000,
     seed: Annotated[int, typer.Option(help="Seed of the simulation and the models.", min=0)] = 0,
     out: Annotated[Path, typer.Option(help="Where the run is kept.")] = Path("lifeyears-demo"),
-    jobs: Annotated[int | None, typer.Option(help="Units at once; one a core unless given.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Number of parallel jobs (default: one per core).")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
 ) -> None:
     """Fit five survival models and their rankers on a simulated registry, and see what each gains.
@@ -20,15 +20,16 @@ def command(
     Example: lifeyears demo --rows 3000
     """
     from ..data import simulate_registry
-    from ._runs import all_cores, command_line, plan_only, run_and_show
+    from ._runs import count_jobs, print_plan, run_and_show, write_command
 
     data = simulate_registry(rows, random_state=seed)
     options = {"iterations": 1, "folds": 2, "epochs": 20, "seed": seed, "waitlist": min(256, rows // 40)}
+    jobs = count_jobs(jobs)
     if dry_run:
-        plan_only("full", data, all_cores(jobs), **options)
+        print_plan("full", data, jobs, options)
         return
-    again = command_line("demo", rows=rows, seed=seed)
-    made = run_and_show("full", data, out, all_cores(jobs), None, command=again, **options)
-    ceiling = made.tables["years"].set_index("model").loc["truth", "years"]
+    again = write_command("demo", rows=rows, seed=seed)
+    finished = run_and_show("full", data, out, jobs, None, again, options)
+    ceiling = finished.tables["years"].set_index("model").loc["truth", "years"]
     print(f"With the true expectations known, {ceiling:.2f} could be reached.")
     print("Simulated patients: a first look, not evidence.")

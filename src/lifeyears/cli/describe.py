@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from .._typing import Json
 
 
 def command(
@@ -21,11 +24,11 @@ def command(
     from ..scoring import MatchModel
 
     card = MatchModel.load(model).card  # checksums and all
-    print(json.dumps(card, indent=1, ensure_ascii=False) if as_json else shown(card))
+    print(json.dumps(card, indent=1, ensure_ascii=False) if as_json else describe_card(card))
 
 
-def shown(card: dict[str, Any], brief: bool = False) -> str:
-    """The card in words."""
+def describe_card(card: Json, brief: bool = False) -> str:
+    """Describe a model by its card, in words."""
     data, horizon, model, metrics = card["data"], card["horizon"], card["model"], card["metrics"]
     unit = data["unit"]
     lines = [
@@ -64,7 +67,7 @@ def shown(card: dict[str, Any], brief: bool = False) -> str:
     return "\n".join([*lines, "", "Limits", *(f"  {limit}" for limit in card["limits"])])
 
 
-def _metrics(card: dict[str, Any], unit: str) -> list[str]:
+def _metrics(card: Json, unit: str) -> list[str]:
     metrics = card["metrics"]
     bounds = {bound["k"]: bound for bound in card["bounds"]}
     lines = [
@@ -83,6 +86,6 @@ def _metrics(card: dict[str, Any], unit: str) -> list[str]:
     return lines
 
 
-def _interval(found: dict[str, Any], digits: int) -> str:
-    low, high = (("–" if found[end] is None else f"{found[end]:.{digits}f}") for end in ("low", "high"))
-    return f"{found['value']:.{digits}f} ({low} to {high})"
+def _interval(interval: Json, digits: int) -> str:
+    low, high = (("–" if interval[end] is None else f"{interval[end]:.{digits}f}") for end in ("low", "high"))
+    return f"{interval['value']:.{digits}f} ({low} to {high})"

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from .._files import wrap_file_errors
+from ..errors import RequestError
 from . import _options as table
 
 
@@ -34,7 +36,7 @@ def command(
     name: Annotated[str | None, typer.Option(help="What to call the model.")] = None,
     rows: Annotated[int | None, typer.Option(help="Use so many rows, drawn at random.", min=100)] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a model that is there.")] = False,
-    jobs: Annotated[int | None, typer.Option(help="Folds at once; one a core unless given.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Number of parallel jobs (default: one per core).")] = None,
     seed: Annotated[int, typer.Option(help="Random seed.", min=0)] = 0,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
 ) -> None:
@@ -42,40 +44,41 @@ def command(
 
     Examples: lifeyears fit my.csv --time years --event died --out model; lifeyears fit registry --rows 5000 --out model
     """
-    own = table.of_table(locals())
-    import sys
+    own = table.select_table_options(locals())
+    from ..scoring import BASES, PRESETS, check_fit_request, fit_model
+    from ._data import load_data, split_names
+    from ._progress import show_progress
+    from ._runs import choose_names, count_jobs
+    from .describe import describe_card
 
-    from ..scoring import fit_model
-    from ..scoring._fit import BASES, PRESETS, check_request
-    from ._data import named_data, names_in
-    from ._runs import all_cores, named
-    from .describe import shown
-
-    jobs = all_cores(jobs)
-    (base,), (preset,) = named(base, tuple(BASES), "--base"), named(preset, PRESETS, "--preset")
-    if out.exists() and not overwrite:
-        raise ValueError(f"{out} exists: choose another folder with --out, or give --overwrite")
-    found = named_data(data, horizon, rows, seed, **own)
-    if found.report is not None:
-        print(found.report)
-    check_request(found, base, preset)
+    jobs = count_jobs(jobs)
+    (base,), (preset,) = choose_names(base, tuple(BASES), "--base"), choose_names(preset, PRESETS, "--preset")
+    with wrap_file_errors(out):
+        exists = out.exists()
+    if exists and not overwrite:
+        raise RequestError(f"{out} exists: choose another folder with --out, or give --overwrite")
+    dataset = load_data(data, horizon, rows, seed, own)
+    if dataset.report is not None:
+        print(dataset.report)
+    check_fit_request(dataset, base, preset)
     if dry_run:
         # measured on one core: seconds for 1,000 rows × 100 columns
-        seconds = len(found) / 1000 * {"default": 3.0, "paper": 0.6, "none": 0.3}[preset]
+        seconds = len(dataset) / 1000 * {"default": 3.0, "paper": 0.6, "none": 0.3}[preset]
         print(
-            f"would fit {base} ({preset} ranker) to {found!r} and write it to {out}; about {seconds / 60:.1f} minutes"
+            f"would fit {base} ({preset} ranker) to {dataset!r} and write it to {out}; about {seconds / 60:.1f} minutes"
         )
         return
-    model = fit_model(
-        found,
-        base=base,
-        preset=preset,
-        name=name,
-        donor=names_in(donor) if donor is not None else None,
-        random_state=seed,
-        n_jobs=jobs,
-        progress=lambda message: print(message, file=sys.stderr, flush=True),
-    )
+    with show_progress() as progress:
+        model = fit_model(
+            dataset,
+            base=base,
+            preset=preset,
+            name=name,
+            donor=split_names(donor) if donor is not None else None,
+            random_state=seed,
+            n_jobs=jobs,
+            progress=progress,
+        )
     model.save(out, overwrite=overwrite)
-    print(shown(model.card, brief=True))
+    print(describe_card(model.card, brief=True))
     print(f"The model and its card: {out}")

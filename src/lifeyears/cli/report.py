@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+from .._files import wrap_file_errors
+from ..errors import RequestError
+
 
 def command(
     folder: Annotated[Path, typer.Argument(help="A run's folder, or one with several runs in it.")],
@@ -26,10 +29,11 @@ def command(
     from ..report import write_report
 
     runs = [folder]
-    if folder.is_dir() and not (folder / "summary.json").exists():
-        runs = [path.parent for path in sorted(folder.glob("*/summary.json"))] or [folder]
+    with wrap_file_errors(folder):
+        if folder.is_dir() and not (folder / "summary.json").exists():
+            runs = [path.parent for path in sorted(folder.glob("*/summary.json"))] or [folder]
     if len(runs) > 1 and (other is not None or out is not None):
         names = ", ".join(str(run) for run in runs)
-        raise ValueError(f"{folder} holds several runs: name one of {names}")
+        raise RequestError(f"{folder} holds several runs: name one of {names}")
     for run in runs:
         print(f"Report: {write_report(run, other, out)}")

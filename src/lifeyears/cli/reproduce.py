@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..errors import RequestError
 from . import _options as table
+
+if TYPE_CHECKING:
+    from .._typing import Json
 
 
 def command(
@@ -51,7 +55,7 @@ def command(
     split: Annotated[str, typer.Option(help="random, temporal or centre.")] = "random",
     waitlist: Annotated[int, typer.Option(help="Candidates on a list.", min=1)] = 256,
     out: Annotated[Path, typer.Option(help="The run's folder; a run begun there goes on.")] = Path("reproduction"),
-    jobs: Annotated[int | None, typer.Option(help="Units at once; one a core unless given.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Number of parallel jobs (default: one per core).")] = None,
     dask: Annotated[str | None, typer.Option(help="A Dask scheduler (tcp://…), or local:2.")] = None,
     seed: Annotated[int, typer.Option(help="Random seed.", min=0)] = 0,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
@@ -60,28 +64,28 @@ def command(
 
     Example: lifeyears reproduce all --rows 6000 --iterations 1 --out reproduction
     """
-    own = table.of_table(locals())
-    from ..experiments._plan import MODELS
-    from ._data import data_to_split
-    from ._runs import all_cores, command_line, named, plan_only, run_and_show
+    own = table.select_table_options(locals())
+    from ..experiments import MODELS
+    from ._data import load_data_to_split
+    from ._runs import choose_names, count_jobs, print_plan, run_and_show, write_command
 
-    chosen = ("artificial", "full") if protocol == "all" else (protocol,)
+    protocols = ("artificial", "full") if protocol == "all" else (protocol,)
     if protocol not in ("artificial", "full", "all"):
-        raise ValueError(f"the protocol is artificial, full or all; got {protocol!r}")
-    jobs = all_cores(jobs)
-    found, own = data_to_split(split, data, horizon, rows, seed, own)
-    if found.report is not None:
-        print(found.report)
-    tau = horizon if horizon is not None else 20.0 if data == "registry" else found.horizon
-    bases = MODELS if models is None else named(models, MODELS, "--models")
-    options = {
+        raise RequestError(f"the protocol is artificial, full or all; got {protocol!r}")
+    jobs = count_jobs(jobs)
+    dataset, own = load_data_to_split(split, data, horizon, rows, seed, own)
+    if dataset.report is not None:
+        print(dataset.report)
+    tau = horizon if horizon is not None else 20.0 if data == "registry" else dataset.horizon
+    bases = MODELS if models is None else choose_names(models, MODELS, "--models")
+    options: Json = {
         "iterations": iterations if iterations is not None else 1 if split == "temporal" else 5,  # time has one order
         "folds": folds,
         "tau": tau,
         "models": bases,
         "default_over": ()
         if default_over == "none"
-        else tuple(m for m in named(default_over, MODELS, "--default-over") if m in bases),
+        else tuple(m for m in choose_names(default_over, MODELS, "--default-over") if m in bases),
         "epochs": epochs,
         "censoring": censoring,
         "censored_share": censored_share,
@@ -90,19 +94,18 @@ def command(
         "waitlist": waitlist,
         "seed": seed,
     }
-    for each in chosen:
+    for each in protocols:
         if dry_run:
-            plan_only(each, found, jobs, **options)
-        else:
-            settings = {name: value for name, value in options.items() if name not in ("tau", "default_over")}
-            again = command_line(
-                "reproduce",
-                each,
-                data=Path(data).name,
-                **own,
-                rows=len(found) if data == "registry" else rows,
-                horizon=tau,
-                default_over=options["default_over"] or "none",
-                **settings,
-            )
-            run_and_show(each, found, out / each, jobs, dask, command=again, **options)
+            print_plan(each, dataset, jobs, options)
+            continue
+        again = write_command(
+            "reproduce",
+            each,
+            data=Path(data).name,
+            **own,
+            rows=len(dataset) if data == "registry" else rows,
+            horizon=tau,
+            default_over=options["default_over"] or "none",
+            **{name: value for name, value in options.items() if name not in ("tau", "default_over")},
+        )
+        run_and_show(each, dataset, out / each, jobs, dask, again, options)

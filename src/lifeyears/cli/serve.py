@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .._files import wrap_file_errors
+from ..errors import MissingExtraError, RequestError
+
 if TYPE_CHECKING:
     from ..scoring import MatchModel
 
@@ -20,52 +23,59 @@ def command(
         Path | None, typer.Option(help="A file with the token callers must send (or LIFEYEARS_TOKEN).")
     ] = None,
     allow_host: Annotated[list[str] | None, typer.Option(help="A further host name to answer to.")] = None,
-    verbose: Annotated[bool, typer.Option("--verbose", help="One line a request; never what was sent.")] = False,
 ) -> None:
     """Serve models over REST, with a page for people; without --model, a sample is made on first start.
+
+    With --verbose, one line for each request is logged: method, route, status and time, never what was sent.
 
     Examples: lifeyears serve; lifeyears serve --model model --run comparison --port 0
     """
     import os
 
-    token = _token(token_file)
+    token = _read_token(token_file)
     # One thread a request. LightGBM's are OpenMP's, whose number each thread of a process has for itself: what is set
     # here, before LightGBM loads, holds in those that answer requests too.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     try:
         from ..service import serve
     except ImportError:
-        raise ImportError("the service needs FastAPI and uvicorn: pip install 'lifeyears[app]'") from None
+        raise MissingExtraError("the service needs FastAPI and uvicorn: pip install 'lifeyears[app]'") from None
     from ..report import read_summary
-    from ..service._sample import sample_models, sample_run
+    from ..service import sample_models, sample_run
+    from ._progress import show_progress
 
     def say(message: str) -> None:
         print(message, flush=True)
 
-    models = _loaded(model) if model else sample_models(say)
-    summary = read_summary(run).content if run is not None else None if model else sample_run(say)
-    serve(models, summary, host, port, token, tuple(allow_host or ()), verbose, say)
+    with show_progress() as progress:
+        models = _load_models(model) if model else sample_models(progress)
+        summary = read_summary(run).content if run is not None else None if model else sample_run(progress)
+    serve(models, summary, host, port, token, tuple(allow_host or ()), say)
 
 
-def _loaded(folders: list[Path]) -> dict[str, MatchModel]:
-    """Models by the names of their folders."""
+def _load_models(folders: list[Path]) -> dict[str, MatchModel]:
+    """Load models by the names of their folders."""
     from ..scoring import MatchModel
 
-    found: dict[str, MatchModel] = {}
+    models: dict[str, MatchModel] = {}
     for folder in folders:
         name = folder.resolve().name
-        while name in found:
+        while name in models:
             name += "'"
-        found[name] = MatchModel.load(folder)
-    return found
+        models[name] = MatchModel.load(folder)
+    return models
 
 
-def _token(path: Path | None) -> str | None:
+def _read_token(path: Path | None) -> str | None:
     import os
 
-    given = path.read_text(encoding="utf-8").strip() if path is not None else os.environ.get("LIFEYEARS_TOKEN")
-    if given is None:
+    if path is None:
+        token = os.environ.get("LIFEYEARS_TOKEN")
+    else:
+        with wrap_file_errors(path):
+            token = path.read_text(encoding="utf-8", errors="replace").strip()
+    if token is None:
         return None
-    if len(given) < 16 or not given.isascii() or not given.isprintable() or " " in given:
-        raise ValueError("a token is at least 16 plain characters without spaces")
-    return given
+    if len(token) < 16 or not token.isascii() or not token.isprintable() or " " in token:
+        raise RequestError("a token is at least 16 plain characters without spaces")
+    return token

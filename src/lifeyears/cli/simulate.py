@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
-    from ..progress import Progress
-    from ..simulation import Config
+    from ..simulation import Config, Simulation
 
 # Measured on one free core, in seconds: a policy-year at US size, a candidate by one model, fitting a model.
 POLICY_YEAR, SCORING, FITTING = 0.12, 6e-5, 6.0
@@ -60,9 +56,10 @@ def command(
 def _compare(config: Config, jobs: int | None, dask: str | None, out: Path | None) -> int:
     from ..simulation import simulate
     from ..text import count_noun
+    from ._progress import show_progress
     from ._tables import show
 
-    with _progress() as progress:
+    with show_progress() as progress:
         result = simulate(config=config, n_jobs=jobs, dask=dask, progress=progress)
     title = f"{count_noun(config.years, 'year')}, {count_noun(config.replicates, 'replicate')}"
     title += " (low and high: all tables, with --out)" if config.replicates > 1 else ""
@@ -80,22 +77,23 @@ def _compare(config: Config, jobs: int | None, dask: str | None, out: Path | Non
 
 def _check(config: Config, jobs: int | None, dask: str | None, out: Path | None) -> int:
     from ..simulation import steady_state
+    from ._progress import show_progress
     from ._tables import show
 
-    with _progress() as progress:
-        found = steady_state(config, n_jobs=jobs, dask=dask, progress=progress)
-    table = found.table.assign(
-        within=found.table["within"].map({True: "yes", False: "no"}),
-        promised=found.table["promised"].map({True: "yes", False: "no"}),
+    with show_progress() as progress:
+        steady = steady_state(config, n_jobs=jobs, dask=dask, progress=progress)
+    table = steady.table.assign(
+        within=steady.table["within"].map({True: "yes", False: "no"}),
+        promised=steady.table["promised"].map({True: "yes", False: "no"}),
     )
     show(table, title="The US policy in the simulated world beside published figures (difference in %)", digits=1)
-    print(found.verdict)
-    _write(found.simulation, out)
-    return 0 if found.holds else 1
+    print(steady.verdict)
+    _write(steady.simulation, out)
+    return 0 if steady.holds else 1
 
 
-def _write(result: Any, out: Path | None) -> None:
-    from ..report._simulation import write_simulation_report
+def _write(result: Simulation, out: Path | None) -> None:
+    from ..report import write_simulation_report
     from ..simulation import write_run
 
     if out is not None:
@@ -126,25 +124,3 @@ def _plan(config: Config, jobs: int | None, out: Path | None) -> str:
         f"about {max(seconds / 60, 0.1):.1f} minutes; "
         + (f"report.html, summary.json and tables to {out}" if out else "nothing is written without --out")
     )
-
-
-def _line(message: str, done: int | None = None, total: int | None = None) -> None:
-    print(message if done is None else f"{message}: {done} of {total} replicates done", file=sys.stderr, flush=True)
-
-
-@contextmanager
-def _progress() -> Iterator[Progress]:
-    """A bar on a terminal, plain lines elsewhere; both on stderr."""
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield _line
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Bar(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("beginning", total=None)
-        yield lambda message, done=None, total=None: bar.update(task, description=message, completed=done, total=total)

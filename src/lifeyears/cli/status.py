@@ -7,18 +7,22 @@ from typing import Annotated
 
 import typer
 
+from .._files import wrap_file_errors
+from ..errors import MissingFileError, RequestError
+
 
 def command(folder: Annotated[Path, typer.Argument(help="A run's folder, or one with several runs in it.")]) -> None:
-    """Say how many units of a run are done, and how long the rest will take.
+    """Show how many jobs of a run are done, and how long the rest will take.
 
     Example: lifeyears status reproduction
     """
     from ..experiments import status
 
-    if not folder.is_dir():
-        raise FileNotFoundError(f"there is no folder {folder}")
-    runs = [path.parent for path in sorted([*folder.glob("manifest.json"), *folder.glob("*/manifest.json")])]
+    with wrap_file_errors(folder):
+        if not folder.is_dir():
+            raise MissingFileError(f"there is no folder {folder}")
+        runs = [path.parent for path in sorted([*folder.glob("manifest.json"), *folder.glob("*/manifest.json")])]
     if not runs:
-        raise ValueError(f"{folder} holds no run (no manifest.json)")
+        raise RequestError(f"{folder} holds no run (no manifest.json)")
     for run in runs:
         print(f"{run.name}: {status(run)}")

@@ -1,8 +1,8 @@
-"""Where tables come from, and how they become matrices."""
+"""Data sets from tables, STAR releases, public sources and simulation, and the matrices that models take."""
 
 from ._cohort import CohortSummary, cohort_summary
-from ._dataset import DataReport, Dataset, Truth
-from ._preprocessor import TablePreprocessor
+from .dataset import DataReport, Dataset, Truth
+from .preprocessing import TablePreprocessor
 from .public import datasets, load
 from .registry import Population, simulate_registry
 from .star import read_star

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from .._frames import as_pandas, is_category
+from ..errors import DataError
 from ..outcome import as_outcome
+
+if TYPE_CHECKING:
+    from .._typing import TableLike
+    from ..outcome import OutcomeLike
 
 QUANTILES = {
     "Median": 0.5,
@@ -63,7 +68,7 @@ class CohortSummary:
         return html_table(self.cohort) + html_table(self.followup.rename_axis("follow-up"))
 
 
-def cohort_summary(y: Any, X: Any = None) -> CohortSummary:
+def cohort_summary(y: OutcomeLike, X: TableLike | None = None) -> CohortSummary:
     """Summarise a cohort and its follow-up as the paper's Tables A4 and A5 do.
 
     Parameters
@@ -95,7 +100,7 @@ def cohort_summary(y: Any, X: Any = None) -> CohortSummary:
     if X is not None:
         features = _features(X)
         if len(features) != len(y):
-            raise ValueError(f"X has {len(features)} rows and y has {len(y)}: one row of each a subject is expected")
+            raise DataError(f"X has {len(features)} rows and y has {len(y)}; one row of each per subject is expected")
         cohort["Total features"] = features.shape[1]
         cohort["Categorical features"] = sum(is_category(column) for _, column in features.items())
     groups = {"Entire cohort": y.time, "Observed": y.time[y.event], "Censored": y.time[~y.event]}
@@ -106,11 +111,11 @@ def cohort_summary(y: Any, X: Any = None) -> CohortSummary:
     return CohortSummary(pd.DataFrame([cohort]), pd.DataFrame(followup, index=list(QUANTILES)))
 
 
-def _features(X: Any) -> pd.DataFrame:
+def _features(X: TableLike) -> pd.DataFrame:
     frame = as_pandas(X)
     if frame is not None:
         return frame
     values = np.asarray(X)
     if values.ndim != 2:
-        raise ValueError(f"X must be a table, one row a subject; its shape is {values.shape}")
+        raise DataError(f"X must be a table with one row per subject; its shape is {values.shape}")
     return pd.DataFrame(values)

@@ -1,14 +1,14 @@
 """Models against each other: the paper's protocols, on data with known truth and without."""
 
-from ._estimator_bench import EstimatorBench, estimator_bench
-from ._plan import Plan
-from ._registry_check import RegistryCheck, registry_check
-from ._results import Run
+from ._plan import MODELS, STARTUP_SECONDS, Plan
 from ._runner import run, status
-from ._summary import SCHEMA
+from .bench import EstimatorBench, RegistryCheck, estimator_bench, registry_check
+from .results import SCHEMA, Run
 
 __all__ = [
+    "MODELS",
     "SCHEMA",
+    "STARTUP_SECONDS",
     "EstimatorBench",
     "Plan",
     "RegistryCheck",

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Literal
+
+from .._typing import Json
+from ..checks import check_choice, check_number, check_positive, check_whole
+from ..errors import RequestError
+from ..text import did_you_mean
 
 MODELS = ("KM", "Cox", "AFT", "DeepSurv", "DeepHit")
 KS = (1, 5, 10, 50, 100)
-MOST_UNITS = 10_000
-START = 20.0  # seconds until workers have begun, and for the tables at the end
+MOST_JOBS = 10_000
+STARTUP_SECONDS = 20.0  # until workers have begun, and for the tables at the end
 CEILING = "truth known"  # the arm that ranks by the true expected life, where a simulation knows it
 
 
@@ -41,7 +45,8 @@ class Plan:
     split : {"random", "temporal", "centre"}
     nuisance_folds : int
         Cross-fitting within each test fold.
-    subgroups : columns whose groups get rows in the subgroup tables, beside those that are known by their names
+    subgroups : tuple of str
+        Columns that define subgroups in the tables, in addition to those recognised by their names.
     """
 
     protocol: Literal["artificial", "full"]
@@ -62,36 +67,36 @@ class Plan:
     subgroups: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        _one_of("protocol", self.protocol, ("artificial", "full"))
-        _one_of("censoring", self.censoring, ("paper", "independent"))
-        _one_of("era", self.era, ("keep", "drop", "within"))
-        _one_of("split", self.split, ("random", "temporal", "centre"))
-        for name in ("models", "default_over"):
-            unknown = [model for model in getattr(self, name) if model not in MODELS]
-            if unknown:
-                raise ValueError(f"{name} names {', '.join(unknown)}; known are {', '.join(MODELS)}")
+        check_choice("protocol", self.protocol, ("artificial", "full"))
+        check_choice("censoring", self.censoring, ("paper", "independent"))
+        check_choice("era", self.era, ("keep", "drop", "within"))
+        check_choice("split", self.split, ("random", "temporal", "centre"))
+        _check_models("models", self.models)
+        _check_models("default_over", self.default_over)
         if not self.models:
-            raise ValueError("models is empty: name at least one")
-        if self.iterations < 1 or self.folds < 2 or self.nuisance_folds < 2:
-            raise ValueError("iterations must be at least 1, folds and nuisance_folds at least 2")
-        if self.iterations * self.folds > MOST_UNITS:
-            raise ValueError(
-                f"{self.iterations} iterations of {self.folds} folds are too many: at most {MOST_UNITS:,} units in all"
+            raise RequestError("models is empty: name at least one")
+        check_whole("iterations", self.iterations, low=1)
+        check_whole("folds", self.folds, low=2)
+        check_whole("nuisance_folds", self.nuisance_folds, low=2)
+        if self.iterations * self.folds > MOST_JOBS:
+            raise RequestError(
+                f"{self.iterations} iterations of {self.folds} folds are too many: at most {MOST_JOBS:,} jobs in all"
             )
+        check_number("censored_share", self.censored_share)
         if not 0 < self.censored_share < 1:
-            raise ValueError(f"censored_share must lie between 0 and 1; got {self.censored_share}")
-        if not 0 < self.tau < float("inf"):
-            raise ValueError(f"tau must be a positive, finite time; got {self.tau}")
-        if self.waitlist < 1 or self.epochs < 1:
-            raise ValueError("waitlist and epochs must be at least 1")
+            raise RequestError(f"censored_share must lie between 0 and 1; got {self.censored_share}")
+        check_positive("tau", self.tau)
+        check_whole("waitlist", self.waitlist, low=1)
+        check_whole("epochs", self.epochs, low=1)
+        check_whole("k", self.k)
         if not 1 <= self.k <= self.waitlist:
-            raise ValueError(f"k must lie between 1 and the waitlist, {self.waitlist}; got {self.k}")
+            raise RequestError(f"k must lie between 1 and the waitlist, {self.waitlist}; got {self.k}")
         if self.split == "temporal" and self.iterations > 1:
-            raise ValueError("time has one order: a temporal split has one iteration")
+            raise RequestError("time has one order: a temporal split has one iteration")
 
     @property
-    def units(self) -> list[tuple[int, int]]:
-        """(iteration, fold) of every unit."""
+    def jobs(self) -> list[tuple[int, int]]:
+        """(iteration, fold) of every job."""
         return [(iteration, fold) for iteration in range(self.iterations) for fold in range(self.folds)]
 
     @property
@@ -112,31 +117,36 @@ class Plan:
         return arms
 
     def seconds(self, rows: int, columns: int) -> float:
-        """Roughly how long it takes on one core, by what the registry took in 2026 (`START` not counted)."""
+        """Estimate roughly how long it takes on one core, from what the simulated registry took in 2026.
+
+        `STARTUP_SECONDS` are not included.
+        """
         size = rows / 1000 * columns / 92
         deep = sum(model.startswith("Deep") for model in self.models)
-        unit = (len(self.models) - deep) * (0.1 + 0.035 * size)
-        unit += deep * (0.3 + 0.0035 * self.epochs * rows / 1000)
-        unit += sum(model in self.models for model in self.default_over) * (3 + 1.3 * size)
-        return len(self.units) * unit
+        job = (len(self.models) - deep) * (0.1 + 0.035 * size)
+        job += deep * (0.3 + 0.0035 * self.epochs * rows / 1000)
+        job += sum(model in self.models for model in self.default_over) * (3 + 1.3 * size)
+        return len(self.jobs) * job
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values, for the manifest."""
+    def as_dict(self) -> Json:
+        """Return plain values, for the manifest."""
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
 
-def parts_of(arm: str) -> tuple[str, str]:
-    """Model and framework of an arm: "Cox", "ranker"."""
+def split_arm(arm: str) -> tuple[str, str]:
+    """Split the name of an arm into model and framework: "Cox", "ranker"."""
     model, _, framework = arm.partition(" ")
     return model, framework
 
 
-def base_of(arm: str) -> str | None:
-    """The arm a ranker is judged against, its base model as it is; None for other arms."""
-    model, framework = parts_of(arm)
+def find_base(arm: str) -> str | None:
+    """Find the arm that a ranker is compared with, its base model alone; None for other arms."""
+    model, framework = split_arm(arm)
     return f"{model} standard" if framework in ("ranker", "default") else None
 
 
-def _one_of(name: str, value: Any, allowed: Sequence[str]) -> None:
-    if value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(allowed)}; got {value!r}")
+def _check_models(name: str, models: tuple[str, ...]) -> None:
+    unknown = [model for model in models if model not in MODELS]
+    if unknown:
+        close = did_you_mean(unknown[0], MODELS)
+        raise RequestError(f"{name} names {', '.join(unknown)}; known are {', '.join(MODELS)}{close}")

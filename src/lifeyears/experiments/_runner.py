@@ -1,58 +1,57 @@
-"""The runner: units in parallel, each finished one a file, so that a run stopped at any moment goes on where it was."""
+"""The runner: jobs in parallel, each finished one a file, so that a run can be stopped and continued at any moment."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from io import BytesIO
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from .._cluster import workers
-from .._files import remove_half_written, write_whole
 from ..data import Dataset
-from ._job import UnitResult, check_feasible, run_unit
+from ..errors import MissingFileError
+from ..progress import Progress, no_progress
 from ._plan import Plan
-from ._results import Run
+from ._store import JOBS, MANIFEST, SUMMARY, load_job, open_run, save_job
+from .jobs import JobResult, check_feasible, run_job
+from .results import Run
 
-Progress = Callable[[int, int], object]
+if TYPE_CHECKING:
+    from .._typing import FloatArray, PathLike
+
 ATTEMPTS = 3  # on Dask, where workers come and go
-PATIENCE = 120.0  # seconds without a unit before a run may be taken for interrupted
+PATIENCE = 120.0  # seconds without a job before a run may be taken for interrupted
 
 
 def run(
     protocol: str,
     dataset: Dataset,
-    out: Any,
+    out: PathLike,
     n_jobs: int | None = None,
     dask: str | None = None,
-    progress: Progress = lambda done, total: None,
+    progress: Progress = no_progress,
     command: str = "",
     **options: Any,
 ) -> Run:
-    """Run a protocol of the paper on a data set; go on if it was begun.
+    """Run a protocol of the paper on a data set, or continue a run that was stopped.
 
     Parameters
     ----------
     protocol : {"artificial", "full"}
     dataset : Dataset
     out : path
-        The run's folder: ``units/``, ``manifest.json``, ``summary.json`` and tables. A run that was begun there with
-        the same options and data is continued; with others it is refused.
+        The folder of the run: ``jobs/``, ``manifest.json``, ``summary.json`` and tables. A run that was begun there
+        with the same options and data is continued; with others it is refused.
     n_jobs : int, optional
-        Units at once, each on one thread.
+        Number of parallel jobs, each on one thread.
     dask : str, optional
-        A Dask scheduler's address, or "local:2" for two workers here.
-    progress : callable
-        Told (units done, units in all) at the start and after each.
+        The address of a Dask scheduler, or "local:2" for two workers on this machine.
+    progress : Progress
+        Called with the number of finished jobs and of all jobs, at the start and after each.
     command : str
-        What would run it again, for the report.
+        The command that would run it again, for the report.
     **options
         Those of `Plan`: iterations, folds, tau, models, seed, ….
 
@@ -61,218 +60,116 @@ def run(
     Run
         With `.summary`, `.tables[name]`, and what was written.
 
+    Raises
+    ------
+    RequestError
+        If the options or the data do not allow the run, or if the folder holds something else.
+
     Examples
     --------
     >>> import tempfile, lifeyears as ly
     >>> d = ly.data.simulate_registry(n=300)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     options = dict(iterations=1, folds=2, models=("KM",), default_over=(), waitlist=50)
-    ...     made = ly.experiments.run("full", d, out=folder, **options)
-    >>> made.plan.folds, len(made.units)
+    ...     result = ly.experiments.run("full", d, out=folder, **options)
+    >>> result.plan.folds, len(result.jobs)
     (2, 2)
     """
     plan = Plan(protocol=protocol, **options)  # type: ignore[arg-type]
-    out = Path(out)
+    folder = Path(out)
     check_feasible(dataset, plan)
-    begin(out, plan, dataset)
-    units = plan.units
+    open_run(folder, plan, dataset)
+    jobs = plan.jobs
     # an events-only cohort is right-truncated: the expectation of the whole population is no ceiling for it
     expected = None if dataset.truth is None or plan.protocol != "full" else dataset.truth.expected(plan.tau)
-    bare = replace(dataset, truth=None)
+    without_truth = replace(dataset, truth=None)
     for attempt in range(ATTEMPTS):
-        missing = [unit for unit in units if load_unit(out, *unit) is None]
-        done = len(units) - len(missing)
-        progress(done, len(units))
+        missing = [job for job in jobs if load_job(folder, *job) is None]
+        done = len(jobs) - len(missing)
+        progress("running jobs", done, len(jobs))
         try:
-            for unit, result in _finished(bare, plan, missing, n_jobs, dask, expected):
-                save_unit(out, *unit, result)
+            for job, result in run_jobs(without_truth, plan, missing, n_jobs, dask, expected):
+                save_job(folder, *job, result)
                 done += 1
-                progress(done, len(units))
+                progress("running jobs", done, len(jobs))
             break
-        except Exception as error:  # a Dask worker died, and what it alone held with it: the units that are left
+        except Exception as error:  # a Dask worker died, and what it alone held with it: the jobs that are left
             lost = dask is not None and type(error).__module__.partition(".")[0] == "distributed"
             if not lost or attempt == ATTEMPTS - 1:
                 raise
-    return finish(out, plan, dataset, command)
+    return finish_run(folder, plan, dataset, command)
 
 
-def finish(out: Path, plan: Plan, dataset: Dataset, command: str = "") -> Run:
-    """Make summary and tables from the units."""
+def finish_run(out: Path, plan: Plan, dataset: Dataset, command: str = "") -> Run:
+    """Make the summary and the tables from the finished jobs, and write them."""
     from threadpoolctl import threadpool_limits
 
-    results = [load_unit(out, *unit) for unit in plan.units]
-    made = Run(plan, [result for result in results if result is not None], dataset, command)
+    results = [load_job(out, *job) for job in plan.jobs]
+    finished = Run(plan, [result for result in results if result is not None], dataset, command)
     with threadpool_limits(1):  # sums in one order: the same bytes on any number of threads
-        made.write(out)
-    return made
+        finished.write(out)
+    return finished
 
 
-def _finished(
+def run_jobs(
     data: Dataset,
     plan: Plan,
-    units: list[tuple[int, int]],
+    jobs: list[tuple[int, int]],
     n_jobs: int | None,
     dask: str | None,
-    expected: np.ndarray | None,
-) -> Iterator[tuple[tuple[int, int], UnitResult]]:
-    """Units and their results, as they come: workers need not see the run's folder."""
+    expected: FloatArray | None,
+) -> Iterator[tuple[tuple[int, int], JobResult]]:
+    """Run jobs in parallel and yield their results as they come; workers need not see the folder of the run."""
     from joblib import Parallel, delayed
 
-    work = (delayed(_one)(data, plan, unit, expected) for unit in units)
+    work = (delayed(run_on_one_thread)(data, plan, job, expected) for job in jobs)
     with workers(dask) as extra:
         options = {"n_jobs": n_jobs, "batch_size": 1, "return_as": "generator_unordered"} | extra
         yield from Parallel(**options)(work)
 
 
-def _one(
-    data: Dataset, plan: Plan, unit: tuple[int, int], expected: np.ndarray | None
-) -> tuple[tuple[int, int], UnitResult]:
+def run_on_one_thread(
+    data: Dataset, plan: Plan, job: tuple[int, int], expected: FloatArray | None
+) -> tuple[tuple[int, int], JobResult]:
+    """Run one job on one thread; return it with its place."""
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):
-        return unit, run_unit(data, plan, *unit, expected)
+        return job, run_job(data, plan, *job, expected)
 
 
-def unit_path(out: Path, iteration: int, fold: int) -> Path:
-    """Where a unit's result lies."""
-    return out / "units" / f"iteration-{iteration:02d}-fold-{fold:02d}.npz"
-
-
-def save_unit(out: Path, iteration: int, fold: int, result: UnitResult) -> None:
-    """Write a unit's result beside and rename it: it is there whole or not at all."""
-    words = json.dumps({"measures": result.measures, "counts": result.counts}).encode()
-    arrays = {
-        "rows": result.rows,
-        "scores": result.scores,
-        "words": np.frombuffer(words, dtype=np.uint8),
-        **{f"outcome_{name}": values for name, values in result.outcomes.items()},
-    }
-    arrays["seal"] = _seal(out, iteration, fold, arrays)
-    buffer = BytesIO()
-    np.savez(buffer, **arrays)  # type: ignore[arg-type]
-    write_whole(unit_path(out, iteration, fold), buffer.getvalue())
-
-
-def load_unit(out: Path, iteration: int, fold: int) -> UnitResult | None:
-    """A unit's result, or None if it is not there, cannot be read or is another run's (then it is made again)."""
-    path = unit_path(out, iteration, fold)
-    try:
-        with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as found:
-            arrays = {name: found[name] for name in found.files}  # every byte is checked against zip's checksum
-        if not np.array_equal(arrays.pop("seal"), _seal(out, iteration, fold, arrays)):
-            return None
-        words = json.loads(arrays.pop("words").tobytes())
-        prefix = "outcome_"
-        outcomes = {name.removeprefix(prefix): arrays[name] for name in arrays if name.startswith(prefix)}
-        return UnitResult(arrays["rows"], arrays["scores"], outcomes, words["measures"], words["counts"])
-    except Exception:  # a flipped byte can ask for an unknown compression, an endless header, all of the memory
-        return None
-
-
-def _seal(out: Path, iteration: int, fold: int, arrays: dict[str, np.ndarray]) -> np.ndarray:
-    """SHA-256 of the run a unit belongs to, its place in it, and what it holds: a copy from elsewhere has another."""
-    manifest = json.loads((out / "manifest.json").read_text())
-    place = [manifest["plan"], manifest["data"], iteration, fold]
-    digest = hashlib.sha256(json.dumps(place, sort_keys=True).encode())
-    for name, values in sorted(arrays.items()):
-        digest.update(f"{name} {values.dtype.str} {values.shape}".encode())
-        digest.update(np.ascontiguousarray(values).tobytes())
-    return np.frombuffer(digest.digest(), dtype=np.uint8)
-
-
-def begin(out: Path, plan: Plan, data: Dataset) -> None:
-    """Make the folder and its manifest, or check that what is there is the same run."""
-    from .._versions import installed_versions
-
-    wanted = {"plan": plan.as_dict(), "data": {"name": data.name, "rows": len(data), "sha256": data_hash(data)}}
-    path = out / "manifest.json"
-    if path.exists():
-        try:
-            found = json.loads(path.read_text())
-            found = {key: found.get(key) or {} for key in (*wanted, "versions")}
-        except (ValueError, AttributeError):
-            raise ValueError(f"{path} cannot be read: choose another folder, or remove this one") from None
-        differences = _differences(found["plan"], wanted["plan"], "=")
-        differences += ["the data differ"] if found["data"] != wanted["data"] else []
-        if differences:
-            raise ValueError(
-                f"{out} holds another run: {'; '.join(differences)}. Choose another folder with out=, or the same "
-                "settings and data to go on with it"
-            )
-        changed = _differences(found["versions"], installed_versions())
-        if changed:
-            warnings.warn(
-                f"{out} was begun with other versions of its packages ({'; '.join(changed)}): its units may differ in "
-                "the last digits",
-                stacklevel=3,
-            )
-        remove_half_written(out)
-        return
-    if out.exists() and any(not left.name.startswith(".") for left in out.iterdir()):
-        raise ValueError(f"{out} is not empty and holds no run: choose another folder")
-    manifest = {**wanted, "versions": installed_versions()}
-    write_whole(path, json.dumps(manifest, indent=1, sort_keys=True).encode())
-
-
-def _differences(found: dict, wanted: dict, sign: str = "") -> list[str]:
-    return [
-        f"{name}{sign} was {_shown(found.get(name))}, is {_shown(wanted.get(name))}"
-        for name in sorted(set(found) | set(wanted))
-        if found.get(name) != wanted.get(name)
-    ]
-
-
-def _shown(value: Any) -> str:
-    return (",".join(map(str, value)) or "none") if isinstance(value, list) else str(value)
-
-
-def data_hash(data: Dataset) -> str:
-    """SHA-256 of the table, the subgroups, the entries and the outcome."""
-    import pandas as pd
-
-    digest = hashlib.sha256()
-    digest.update(",".join(map(str, data.X.columns)).encode())
-    digest.update(pd.util.hash_pandas_object(data.X, index=False).to_numpy().tobytes())
-    for part in (data.subgroups, None if data.entry is None else pd.DataFrame({"entry": data.entry})):
-        if part is not None:
-            digest.update(pd.util.hash_pandas_object(part, index=False).to_numpy().tobytes())
-    digest.update(data.y.time.tobytes())
-    digest.update(data.y.event.tobytes())
-    return digest.hexdigest()
-
-
-def status(out: Any) -> str:
-    """How far the run in a folder is, in words.
+def status(out: PathLike) -> str:
+    """Describe how far the run in a folder is.
 
     Parameters
     ----------
     out : path
-        The run's folder.
+        The folder of the run.
 
     Returns
     -------
     str
-        Such as "3 of 25 units done, about 4 min left if it is running"; the time left is judged by when units were
+        Such as "3 of 25 jobs done, about 4 min left if it is running"; the time left is estimated from when jobs were
         finished.
 
     Raises
     ------
-    ValueError
-        If there is no run.
+    MissingFileError
+        If the folder holds no run.
     """
-    out = Path(out)
+    folder = Path(out)
     try:
-        plan = json.loads((out / "manifest.json").read_text())["plan"]
+        plan = json.loads((folder / MANIFEST).read_text())["plan"]
         total = int(plan["iterations"]) * int(plan["folds"])
     except (OSError, ValueError, KeyError, TypeError, OverflowError):
-        raise ValueError(f"{out} holds no run that can be read") from None
-    finished = sorted(path.stat().st_mtime for path in (out / "units").glob("iteration-*.npz"))
-    words = f"{len(finished)} of {total} units done"
+        raise MissingFileError(f"{folder} holds no run that can be read") from None
+    finished = sorted(path.stat().st_mtime for path in (folder / JOBS).glob("iteration-*.npz"))
+    words = f"{len(finished)} of {total} jobs done"
     if len(finished) == total:
-        return words + (", tables written" if (out / "summary.json").exists() else ", tables not yet written")
+        return words + (", tables written" if (folder / SUMMARY).exists() else ", tables not yet written")
     if len(finished) > 1:
         each, idle = (finished[-1] - finished[0]) / (len(finished) - 1), time.time() - finished[-1]
         if idle > max(PATIENCE, 3 * each):
-            return f"{words}, none for {idle / 60:,.0f} min: if it was interrupted, the same command goes on with it"
+            return f"{words}, none for {idle / 60:,.0f} min: if it was interrupted, the same command continues it"
         words += f", about {max(each * (total - len(finished)) / 60, 1):.0f} min left if it is running"
     return words

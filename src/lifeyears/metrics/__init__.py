@@ -4,8 +4,8 @@ from ._auc import auc_at
 from ._brier import brier_score, integrated_brier_score
 from ._calibration import Calibration, calibration
 from ._compare import Comparison, compare
-from ._concordance import concordance_index
-from ._gain import dcg_score, ndcg_score, policy_value
+from ._concordance import concordance_index, count_concordant_pairs
+from ._gain import average_ties, dcg_score, discounts, ndcg_score, policy_value, rank_weights
 from ._scorers import Scorer, make_scorer
 from ._selection import Selection, pairwise_accuracy, selection_measures
 
@@ -15,15 +15,19 @@ __all__ = [
     "Scorer",
     "Selection",
     "auc_at",
+    "average_ties",
     "brier_score",
     "calibration",
     "compare",
     "concordance_index",
+    "count_concordant_pairs",
     "dcg_score",
+    "discounts",
     "integrated_brier_score",
     "make_scorer",
     "ndcg_score",
     "pairwise_accuracy",
     "policy_value",
+    "rank_weights",
     "selection_measures",
 ]

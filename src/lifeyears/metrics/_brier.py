@@ -3,17 +3,46 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.integrate import trapezoid
 
 from ..curves import SurvivalCurves
+from ..errors import FollowUpWarning, RequestError
 from ..outcome import as_outcome
 from ._censoring import censoring_curves, inverse_weights
 
+if TYPE_CHECKING:
+    from .._typing import FloatArray
+    from ..outcome import OutcomeLike
 
-def brier_score(y: Any, survival: Any, time: Any, censoring: Any = None) -> Any:
+
+@overload
+def brier_score(
+    y: OutcomeLike,
+    survival: SurvivalCurves | ArrayLike,
+    time: float,
+    censoring: OutcomeLike | SurvivalCurves | None = None,
+) -> float: ...
+
+
+@overload
+def brier_score(
+    y: OutcomeLike,
+    survival: SurvivalCurves | ArrayLike,
+    time: ArrayLike,
+    censoring: OutcomeLike | SurvivalCurves | None = None,
+) -> float | FloatArray: ...
+
+
+def brier_score(
+    y: OutcomeLike,
+    survival: SurvivalCurves | ArrayLike,
+    time: ArrayLike,
+    censoring: OutcomeLike | SurvivalCurves | None = None,
+) -> float | FloatArray:
     """Mean squared error of predicted survival at a time, weighted for censoring (lower is better).
 
     Parameters
@@ -37,25 +66,31 @@ def brier_score(y: Any, survival: Any, time: Any, censoring: Any = None) -> Any:
     """
     y = as_outcome(y)
     times = np.atleast_1d(np.asarray(time, dtype=float))
-    chances = _survival_at(survival, times, len(y))
+    chances = survival_at(survival, times, len(y))
     longest = y.time.max()
     if times.size and times.max() > longest and not y.event[y.time == longest].all():
         warnings.warn(
-            f"nobody was followed to {times.max():g}; the longest follow-up is {longest:g}. Beyond it the score is of "
-            "those known to have died alone, and looks better than it is",
+            f"nobody was followed to {times.max():g}; the longest follow-up is {longest:g}. Beyond it only those known "
+            "to have died count, and the score looks better than it is",
+            FollowUpWarning,
             stacklevel=2,
         )
     G = censoring_curves(y, censoring)
-    seen = G.at_own(y.time, left=True)
+    own = G.at_own(y.time, left=True)
     scores = []
     for t, chance in zip(times, chances.T, strict=True):
         died, lives = y.event & (y.time <= t), y.time > t
-        error = inverse_weights(seen, died, t) * chance**2 + inverse_weights(G.at(t), lives, t) * (1 - chance) ** 2
+        error = inverse_weights(own, died, t) * chance**2 + inverse_weights(G.at(t), lives, t) * (1 - chance) ** 2
         scores.append(float(error.mean()))
     return scores[0] if np.ndim(time) == 0 else np.array(scores)
 
 
-def integrated_brier_score(y: Any, curves: Any, times: Any, censoring: Any = None) -> float:
+def integrated_brier_score(
+    y: OutcomeLike,
+    curves: SurvivalCurves | ArrayLike,
+    times: ArrayLike,
+    censoring: OutcomeLike | SurvivalCurves | None = None,
+) -> float:
     """Brier score averaged over a range of times (trapezoids between the given ones).
 
     Parameters
@@ -78,20 +113,20 @@ def integrated_brier_score(y: Any, curves: Any, times: Any, censoring: Any = Non
     """
     times = np.asarray(times, dtype=float)
     if times.ndim != 1 or len(times) < 2 or np.any(np.diff(times) <= 0):
-        raise ValueError("give at least two times, in increasing order")
+        raise RequestError("times must be at least two, in increasing order")
     scores = brier_score(y, curves, times, censoring)
     return float(trapezoid(scores, times) / (times[-1] - times[0]))
 
 
-def _survival_at(survival: Any, times: np.ndarray, n: int) -> np.ndarray:
-    """S(t|x) at each time, (n, q), checked."""
+def survival_at(survival: SurvivalCurves | ArrayLike, times: FloatArray, n: int) -> FloatArray:
+    """Return S(t|x) at each time, (n, q), checked."""
     if isinstance(survival, SurvivalCurves):
         chances = survival.at(times)
     else:
         chances = np.asarray(survival, dtype=float)
         chances = chances[:, None] if chances.ndim == 1 and len(times) == 1 else chances
     if chances.shape != (n, len(times)):
-        raise ValueError(f"survival must be {n} rows by {len(times)} times; its shape is {chances.shape}")
+        raise RequestError(f"survival must be {n} rows by {len(times)} times; its shape is {chances.shape}")
     if not np.all((chances >= 0) & (chances <= 1)):
-        raise ValueError("survival must be probabilities, within [0, 1] and none missing")
+        raise RequestError("survival must be probabilities, within [0, 1] and none missing")
     return chances

@@ -1,29 +1,35 @@
-"""Calibration: whether as many live as was said."""
+"""Calibration: predicted against observed survival."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import stats
 
-from ..curves import product_limit
+from ..checks import check_whole
+from ..curves import SurvivalCurves, product_limit
 from ..outcome import Outcome, as_outcome
-from ._brier import _survival_at
+from ._brier import survival_at
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
+
+    from .._typing import FloatArray, IntArray
+    from ..outcome import OutcomeLike
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """Predicted and observed survival at one time, by groups of like prediction.
+    """Predicted and observed survival at one time, by groups of similar prediction.
 
     Attributes
     ----------
     time : float
-    predicted, observed, low, high : arrays, one value a group
+    predicted, observed, low, high : arrays, one value per group
         Mean prediction; Kaplan–Meier within the group with its 95% interval (NaN where the group's follow-up ends
         before the time).
     count : array of int
@@ -31,11 +37,11 @@ class Calibration:
     """
 
     time: float
-    predicted: np.ndarray
-    observed: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    count: np.ndarray
+    predicted: FloatArray
+    observed: FloatArray
+    low: FloatArray
+    high: FloatArray
+    count: IntArray
 
     @property
     def error(self) -> float:
@@ -46,7 +52,7 @@ class Calibration:
         return float(np.average(np.abs(self.predicted - self.observed)[known], weights=self.count[known]))
 
     def to_frame(self) -> pd.DataFrame:
-        """As a table, one row a group."""
+        """Return a table, one row per group."""
         import pandas as pd
 
         names = ("predicted", "observed", "low", "high", "count")
@@ -57,7 +63,7 @@ class Calibration:
 
         return html_table(self.to_frame())
 
-    def plot(self, ax: Any = None, label: str | None = None) -> Any:
+    def plot(self, ax: Axes | None = None, label: str | None = None) -> Axes:
         """Draw observed against predicted with intervals, and the diagonal; return the axes."""
         from .._views import Chart, Series, draw
 
@@ -69,8 +75,8 @@ class Calibration:
         return ax
 
 
-def calibration(y: Any, survival: Any, time: float, n_bins: int = 10) -> Calibration:
-    """Compare predicted survival at a time with what was observed, in groups of like prediction.
+def calibration(y: OutcomeLike, survival: SurvivalCurves | ArrayLike, time: float, n_bins: int = 10) -> Calibration:
+    """Compare predicted survival at a time with what was observed, in groups of similar prediction.
 
     Parameters
     ----------
@@ -92,9 +98,8 @@ def calibration(y: Any, survival: Any, time: float, n_bins: int = 10) -> Calibra
     (array([0.4, 0.6]), array([0.5, 0.5]))
     """
     y = as_outcome(y)
-    if n_bins < 1:
-        raise ValueError(f"n_bins must be at least 1; got {n_bins}")
-    predicted = _survival_at(survival, np.array([float(time)]), len(y))[:, 0]
+    check_whole("n_bins", n_bins, low=1)
+    predicted = survival_at(survival, np.array([float(time)]), len(y))[:, 0]
     edges = np.unique(np.quantile(predicted, np.linspace(0, 1, n_bins + 1)))
     group = np.clip(np.searchsorted(edges, predicted, side="right") - 1, 0, max(len(edges) - 2, 0))
     rows = [np.flatnonzero(group == g) for g in np.unique(group)]

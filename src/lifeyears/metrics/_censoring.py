@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..curves import SurvivalCurves, product_limit
+from ..errors import RequestError
 from ..outcome import Outcome, as_outcome
 
+if TYPE_CHECKING:
+    from .._typing import BoolArray, FloatArray
+    from ..outcome import OutcomeLike
 
-def censoring_curves(y: Outcome, censoring: Any) -> SurvivalCurves:
-    """G(t) for each row of y.
+
+def censoring_curves(y: Outcome, censoring: OutcomeLike | SurvivalCurves | None) -> SurvivalCurves:
+    """Return G(t) for each row of y.
 
     Parameters
     ----------
@@ -27,11 +32,13 @@ def censoring_curves(y: Outcome, censoring: Any) -> SurvivalCurves:
     return product_limit(source.censoring()).curves(len(y))
 
 
-def inverse_weights(chance: np.ndarray, needed: np.ndarray, time: float) -> np.ndarray:
-    """1/G where it is needed, else 0; refuse rows that had no chance of being seen."""
+def inverse_weights(chance: FloatArray, needed: BoolArray, time: float) -> FloatArray:
+    """Return 1/G where it is needed, else 0; refuse rows that had no chance of being observed."""
     if (chance[needed] <= 0).any():
-        raise ValueError(
-            f"by the censoring distribution nobody can be followed to time {time:g}, yet some rows were: give the "
-            "censoring of a larger set, or an earlier time"
+        raise RequestError(
+            f"by the censoring distribution nobody can be followed to time {time:g}, yet some rows were",
+            hint="Pass the censoring of a larger set, or an earlier time.",
+            time=time,
         )
-    return np.divide(1.0, chance, out=np.zeros(len(chance)), where=needed)
+    weights: FloatArray = np.divide(1.0, chance, out=np.zeros(len(chance)), where=needed)
+    return weights

@@ -6,15 +6,21 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ._checks import checked_list, checked_pair, checked_values
+from ..checks import check_random_state, check_values
+from ..errors import RequestError, SampleSizeWarning
+from ._checks import check_list, check_pair
 from ._gain import discounts, rank_weights
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
+
+    from .._typing import AnyArray, BoolArray, FloatArray, IntArray, RandomState
 
 CHUNK_BYTES = 32_000_000
 ENOUGH = 40  # below this many rows for each place on the list, intervals cover less than they say
@@ -27,10 +33,10 @@ class Comparison:
     Attributes
     ----------
     values : DataFrame
-        One row a model: `value`, `low`, `high` (policy value: expected relevance of one allocation), and `ndcg`,
+        One row per model: `value`, `low`, `high` (policy value: expected relevance of one allocation), and `ndcg`,
         `ndcg_low`, `ndcg_high` (NaN where some relevance is negative, as doubly robust ones can be).
     differences : DataFrame
-        One row a pair (model, other): `value` of the model less that of the other, `low`, `high`, and the two-sided
+        One row per pair (model, other): `value` of the model less that of the other, `low`, `high`, and the two-sided
         `p`, over the same resamples.
     k, waitlist, n, confidence, relevance
         What was compared.
@@ -45,10 +51,10 @@ class Comparison:
     n: int
     confidence: float
     relevance: str
-    resamples: np.ndarray = field(repr=False)
+    resamples: FloatArray = field(repr=False)
 
     def best(self) -> str:
-        """The model with the highest policy value."""
+        """Return the model with the highest policy value."""
         return str(self.values["value"].idxmax())
 
     def __str__(self) -> str:
@@ -70,7 +76,7 @@ class Comparison:
         values = html_table(self.values, marked=lambda row: row["model"] == best)
         return f"<p>{escape(str(self).splitlines()[0])}</p>{values}{html_table(self.differences)}"
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the paired differences as a forest plot (values, if there is one model).
 
         Parameters
@@ -89,17 +95,19 @@ class Comparison:
         names = [" − ".join(name) if isinstance(name, tuple) else str(name) for name in table.index]
         label = "difference in expected worth of one allocation" if paired else "worth"
         value, low, high = (list(table[name]) for name in ("value", "low", "high"))
-        return draw(forest(names, value, low, high, label, alt=str(self), line=(0.0, "") if paired else None), ax)
+        chart = forest(names, value, low, high, label, alt=str(self), line=(0.0, "") if paired else None)
+        axes: Axes = draw(chart, ax)
+        return axes
 
 
 def compare(
-    relevance: Any,
-    scores: Mapping[str, Any],
+    relevance: ArrayLike,
+    scores: Mapping[str, ArrayLike],
     k: int = 1,
     waitlist: int | None = 256,
     n_resamples: int = 1000,
     confidence: float = 0.95,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
 ) -> Comparison:
     """Compare models by policy value and NDCG, with bootstrap intervals and paired differences.
 
@@ -129,7 +137,7 @@ def compare(
 
     Warns
     -----
-    UserWarning
+    SampleSizeWarning
         If there are fewer than 40 rows for each place on the list: intervals then cover less often than they say
         (docs/estimators.md has the measured coverage).
 
@@ -145,30 +153,34 @@ def compare(
     import pandas as pd
 
     if not isinstance(scores, Mapping) or not scores:
-        raise ValueError('scores must be a dict of model names to scores, such as {"cox": s1, "ranker": s2}')
+        raise RequestError('scores must be a dict of model names to scores, such as {"cox": s1, "ranker": s2}')
     if not 0 < confidence < 1 or n_resamples * (1 - confidence) < 0.999:
-        raise ValueError(
+        raise RequestError(
             f"confidence must lie within (0, 1) and n_resamples be at least 1/(1 − confidence); got {confidence} and "
             f"{n_resamples}"
         )
     name = getattr(relevance, "name", None)
-    worth = checked_values(relevance, "relevance")
-    n = len(worth)
+    relevance = check_values("relevance", relevance)
+    n = len(relevance)
     if waitlist is not None and n < waitlist:
-        raise ValueError(f"there are {n} rows, fewer than the list of {waitlist}: pass a shorter waitlist")
-    k, waitlist = checked_list(n, k, waitlist)
+        raise RequestError(
+            f"there are {n} rows, fewer than the list of {waitlist}: pass a shorter waitlist", n=n, waitlist=waitlist
+        )
+    k, waitlist = check_list(n, k, waitlist)
     if n < ENOUGH * waitlist:
         warnings.warn(
-            f"{n:,} rows are few for lists of {waitlist} (fewer than {ENOUGH} for each place): the top picks hang on a "
-            "handful of patients, and intervals cover less often than they say. Use a shorter waitlist or more rows",
+            f"{n:,} rows are few for lists of {waitlist} (fewer than {ENOUGH} for each place): the top picks depend on "
+            "a few patients, and intervals cover less often than their level. Use a shorter waitlist or more rows",
+            SampleSizeWarning,
             stacklevel=2,
         )
-    rankings = [checked_pair(worth, given)[1] for given in scores.values()] + [worth]  # the last: the ideal
+    rankings = [check_pair(relevance, model_scores)[1] for model_scores in scores.values()]
+    rankings.append(relevance)  # the ideal
     models = [str(model) for model in scores]
     pairs = np.array(list(combinations(range(len(models)), 2)), dtype=np.int64).reshape(-1, 2)
-    resample = _Resampler(worth, rankings, pairs, rank_weights(n, k, waitlist))
-    gains, errors, gap_errors = (found[0] for found in resample(np.arange(n, dtype=np.int32)[None]))
-    rng = np.random.default_rng(random_state)
+    resample = _Resampler(relevance, rankings, pairs, rank_weights(n, k, waitlist))
+    gains, errors, gap_errors = (each[0] for each in resample(np.arange(n, dtype=np.int32)[None]))
+    rng = check_random_state(random_state)
     chunk = max(1, CHUNK_BYTES // (4 * n))
     sizes = [min(chunk, n_resamples - done) for done in range(0, n_resamples, chunk)]
     parts = [resample(rng.integers(n, size=(size, n), dtype=np.int32)) for size in sizes]
@@ -178,7 +190,7 @@ def compare(
     value, samples = gains[:-1] / total, gains_[:, :-1] / total
     low, high, _ = _studentised(value, errors[:-1] / total, samples, errors_[:, :-1] / total, confidence)
     values = {"value": value, "low": low, "high": high}
-    if worth.min() < 0:  # as doubly robust relevance can be: the ratio means nothing then
+    if relevance.min() < 0:  # as doubly robust relevance can be: the ratio means nothing then
         gains[-1], gains_[:, -1] = np.nan, np.nan
     ideal, ideals = (gains[-1] if gains[-1] > 0 else np.nan), np.where(gains_[:, -1:] > 0, gains_[:, -1:], np.nan)
     tail = (1 - confidence) / 2
@@ -204,26 +216,27 @@ def compare(
 class _Resampler:
     """Gains and standard errors of rankings in resamples of the rows."""
 
-    def __init__(self, worth: np.ndarray, rankings: list[np.ndarray], pairs: np.ndarray, weights: np.ndarray) -> None:
+    def __init__(self, relevance: FloatArray, rankings: list[FloatArray], pairs: IntArray, weights: FloatArray) -> None:
         orders = np.array([np.argsort(-ranking, kind="stable") for ranking in rankings])
         first = np.array([_new_scores(r[order]) for r, order in zip(rankings, orders, strict=True)])
         padded = np.concatenate([weights[:1], weights, [0.0]])
         slopes = 0.5 * (padded[:-1] + padded[1:])  # of the running sum, at its corners
-        self.given = orders, first, worth, np.append(0.0, np.cumsum(weights)), slopes, pairs
+        self.arguments = orders, first, relevance, np.append(0.0, np.cumsum(weights)), slopes, pairs
 
-    def __call__(self, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def __call__(self, draws: AnyArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         from ._kernels import resampled_gains
 
-        return resampled_gains(draws, *self.given)
+        gains, errors, pair_errors = resampled_gains(draws, *self.arguments)
+        return gains, errors, pair_errors
 
 
-def _new_scores(ranked: np.ndarray) -> np.ndarray:
+def _new_scores(ranked: FloatArray) -> BoolArray:
     return np.append(True, ranked[1:] != ranked[:-1])
 
 
 def _studentised(
-    value: np.ndarray, error: np.ndarray, samples: np.ndarray, errors: np.ndarray, confidence: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    value: FloatArray, error: FloatArray, samples: FloatArray, errors: FloatArray, confidence: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Symmetric bootstrap-t intervals, and the two-sided p-value of 0.
 
     The values hang on the few patients at the top, and their spread is estimated from the same few: dividing by it in

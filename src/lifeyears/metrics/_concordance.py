@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ._checks import checked_scored
+from ..errors import Message, PredictionWarning, RequestError, Setting
+from ._checks import check_scored
+
+if TYPE_CHECKING:
+    from .._typing import BoolArray, FloatArray
+    from ..outcome import OutcomeLike
 
 
-def concordance_index(y: Any, scores: Any = None, *, risk: Any = None) -> float:
+def concordance_index(y: OutcomeLike, scores: ArrayLike | None = None, *, risk: ArrayLike | None = None) -> float:
     """Harrell's C-index: of all comparable pairs, the share in which who lived longer has the higher score.
 
     A pair is comparable if the shorter time ended in an event; at equal times, if one is an event and the other is
@@ -36,33 +42,44 @@ def concordance_index(y: Any, scores: Any = None, *, risk: Any = None) -> float:
     >>> concordance_index(([1, 1, 0], [1.0, 2.0, 3.0]), [0.1, 0.5, 0.4])
     0.6666666666666666
     """
-    if (scores is None) == (risk is None):
-        raise ValueError("give either scores (higher is longer) or risk (higher is shorter)")
-    if risk is not None:
-        y, values = checked_scored(y, risk, "risk")
+    if scores is not None and risk is None:
+        outcome, values = check_scored(y, scores)
+    elif scores is None and risk is not None:
+        outcome, values = check_scored(y, risk, "risk")
         values = -values
     else:
-        y, values = checked_scored(y, scores)
-    concordant, tied, comparable = concordance_counts(y.time, y.event, values)
+        raise RequestError("pass either scores (higher is longer) or risk (higher is shorter)")
+    concordant, tied, comparable = count_concordant_pairs(outcome.time, outcome.event, values)
     if not comparable:
-        raise ValueError("no two rows can be compared: a pair needs an event before the other's time")
+        raise RequestError("no two rows can be compared: a pair needs an event before the other's time")
     index = (concordant + 0.5 * tied) / comparable
     if index < 0.45:
-        name = "scores" if risk is None else "risk"
-        other = "risk=" if risk is None else "scores="
-        warnings.warn(
-            f"the C-index is {index:.3f}, below chance: is the sign of {name} right? (If so far from it, pass {other})",
-            stacklevel=2,
-        )
+        name, other = ("scores", "risk") if risk is None else ("risk", "scores")
+        question = f"the C-index is {index:.3f}, below chance: is the sign of {name} right? If not, pass "
+        warnings.warn(Message(question, Setting(other), " instead."), PredictionWarning, stacklevel=2)
     return index
 
 
-def concordance_counts(time: np.ndarray, event: np.ndarray, scores: np.ndarray) -> tuple[int, int, int]:
-    """Concordant, score-tied and comparable pairs.
+def count_concordant_pairs(time: FloatArray, event: BoolArray, scores: FloatArray) -> tuple[int, int, int]:
+    """Count the concordant, the score-tied and the comparable pairs behind Harrell's C-index.
 
     Rows are taken from the latest time to the earliest while a Fenwick tree counts, by rank of score, those already
     passed: they outlived the row at hand. At one time, the censored are added before the events are asked, for they
     outlived them, and the events only afterwards, for events at the same time are not comparable.
+
+    Parameters
+    ----------
+    time, event, scores : arrays, shape (n,)
+        Without missing values; a higher score means longer life.
+
+    Returns
+    -------
+    concordant, tied, comparable : int
+
+    Examples
+    --------
+    >>> count_concordant_pairs(np.array([1.0, 2.0, 3.0]), np.array([True, True, False]), np.array([0.1, 0.5, 0.5]))
+    (2, 1, 3)
     """
     from ._kernels import count_pairs
 

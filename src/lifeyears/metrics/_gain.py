@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import warnings
 from functools import lru_cache
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ._checks import checked_list, checked_pair
+from ..checks import check_choice, check_random_state
+from ..errors import PredictionWarning
+from ._checks import check_list, check_pair
+
+if TYPE_CHECKING:
+    from .._typing import FloatArray, RandomState
 
 Ties = Literal["average", "random"]
 
 
 def dcg_score(
-    relevance: Any,
-    scores: Any,
+    relevance: ArrayLike,
+    scores: ArrayLike,
     k: int | None = None,
     waitlist: int | None = None,
     ties: Ties = "average",
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> float:
     """Discounted cumulative gain, DCG@k = Σ_{i≤k} relevance of the i-th ranked / log2(i + 1).
 
@@ -54,18 +60,18 @@ def dcg_score(
     >>> dcg_score([3.0, 2.0, 1.0], [0.9, 0.5, 0.1], k=2)      # 3/log2(2) + 2/log2(3)
     4.2618595071429155
     """
-    relevance, scores = checked_pair(relevance, scores)
-    k, waitlist = checked_list(len(relevance), k, waitlist)
+    relevance, scores = check_pair(relevance, scores)
+    k, waitlist = check_list(len(relevance), k, waitlist)
     return _ranked_gain(relevance, scores, rank_weights(len(relevance), k, waitlist), ties, random_state)
 
 
 def ndcg_score(
-    relevance: Any,
-    scores: Any,
+    relevance: ArrayLike,
+    scores: ArrayLike,
     k: int | None = None,
     waitlist: int | None = None,
     ties: Ties = "average",
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> float:
     """Normalised DCG: the DCG@k of a ranking divided by that of the best ranking.
 
@@ -82,7 +88,7 @@ def ndcg_score(
 
     Warns
     -----
-    UserWarning
+    PredictionWarning
         If some relevance is negative.
 
     Examples
@@ -90,12 +96,13 @@ def ndcg_score(
     >>> ndcg_score([1.0, 2.0, 10.0], [11.0, 3.0, 8.0], k=1)
     0.1
     """
-    relevance, scores = checked_pair(relevance, scores)
-    k, waitlist = checked_list(len(relevance), k, waitlist)
+    relevance, scores = check_pair(relevance, scores)
+    k, waitlist = check_list(len(relevance), k, waitlist)
     weights = rank_weights(len(relevance), k, waitlist)
     if relevance.min() < 0:
         warnings.warn(
-            "some relevances are negative, so NDCG is not confined to [0, 1]; policy_value has no such trouble",
+            "some relevances are negative, so NDCG is not confined to [0, 1]; policy_value does not have this problem",
+            PredictionWarning,
             stacklevel=2,
         )
     ideal = float(np.sort(relevance)[::-1] @ weights)
@@ -104,7 +111,7 @@ def ndcg_score(
     return _ranked_gain(relevance, scores, weights, ties, random_state) / ideal
 
 
-def policy_value(relevance: Any, scores: Any, k: int = 1, waitlist: int | None = None) -> float:
+def policy_value(relevance: ArrayLike, scores: ArrayLike, k: int = 1, waitlist: int | None = None) -> float:
     """Expected relevance of the one candidate that position-weighted allocation picks: DCG@k / W_k (Theorem 1).
 
     Parameters
@@ -122,31 +129,53 @@ def policy_value(relevance: Any, scores: Any, k: int = 1, waitlist: int | None =
     Returns
     -------
     float
-        In the unit of the relevance: years an allocation, if it is in years.
+        In the unit of the relevance: years per allocation, if it is in years.
 
     Examples
     --------
     >>> policy_value([1.0, 2.0, 10.0], [1.0, 2.0, 3.0])
     10.0
     """
-    relevance, scores = checked_pair(relevance, scores)
-    k, waitlist = checked_list(len(relevance), k, waitlist)
+    relevance, scores = check_pair(relevance, scores)
+    k, waitlist = check_list(len(relevance), k, waitlist)
     gain = _ranked_gain(relevance, scores, rank_weights(len(relevance), k, waitlist), "average", None)
     return gain / float(discounts(k).sum())
 
 
-def discounts(k: int) -> np.ndarray:
-    """d(i) = 1/log2(i + 1) for i = 1 … k; their sum is the paper's W_k."""
-    return 1.0 / np.log2(np.arange(2, k + 2))
+def discounts(k: int) -> FloatArray:
+    """Return d(i) = 1/log2(i + 1) for i = 1 … k; their sum is the paper's W_k.
+
+    Examples
+    --------
+    >>> discounts(3)
+    array([1.        , 0.63092975, 0.5       ])
+    """
+    weights: FloatArray = 1.0 / np.log2(np.arange(2, k + 2))
+    return weights
 
 
 @lru_cache(maxsize=8)
-def rank_weights(n: int, k: int, waitlist: int) -> np.ndarray:
-    """Weight of each rank among n in the expected DCG@k over every waitlist of a given length.
+def rank_weights(n: int, k: int, waitlist: int) -> FloatArray:
+    """Return the weight of each rank among n in the expected DCG@k over every waitlist of a given length.
 
     The candidate of rank r is the j-th best of a list of W if j − 1 of the list come from the r − 1 above and
     W − j from the n − r below: w_r = Σ_{j≤k} d(j)·C(r−1, j−1)·C(n−r, W−j)/C(n, W). The probabilities are followed
     in logarithms from j to j + 1, so that nothing overflows at n = 1,000,000. For W = n this is d(r), r ≤ k.
+
+    Parameters
+    ----------
+    n, k, waitlist : int
+        Number of candidates, places that count, and length W of a list: 1 ≤ k ≤ W ≤ n.
+
+    Returns
+    -------
+    array, shape (n,)
+        Read-only; best rank first.
+
+    Examples
+    --------
+    >>> rank_weights(3, 1, 2).round(6)                      # the best of 2 out of 3: first 2/3, second 1/3
+    array([0.666667, 0.333333, 0.      ])
     """
     if waitlist == n:
         weights = np.zeros(n)
@@ -169,8 +198,21 @@ def rank_weights(n: int, k: int, waitlist: int) -> np.ndarray:
     return weights
 
 
-def tie_averaged(weights: np.ndarray, ranked_scores: np.ndarray) -> np.ndarray:
-    """Weights of the places of falling scores, averaged over the places that equal scores share."""
+def average_ties(weights: FloatArray, ranked_scores: FloatArray) -> FloatArray:
+    """Average the weights of places over the places that equal scores share.
+
+    Parameters
+    ----------
+    weights : array, shape (n,)
+        Of the places, first to last.
+    ranked_scores : array, shape (n,)
+        The scores in falling order.
+
+    Examples
+    --------
+    >>> average_ties(np.array([1.0, 0.5, 0.0]), np.array([9.0, 7.0, 7.0]))
+    array([1.  , 0.25, 0.25])
+    """
     first = np.flatnonzero(np.append(True, ranked_scores[1:] != ranked_scores[:-1]))
     if len(first) == len(weights):
         return weights
@@ -179,13 +221,11 @@ def tie_averaged(weights: np.ndarray, ranked_scores: np.ndarray) -> np.ndarray:
 
 
 def _ranked_gain(
-    relevance: np.ndarray, scores: np.ndarray, weights: np.ndarray, ties: Ties, random_state: Any
+    relevance: FloatArray, scores: FloatArray, weights: FloatArray, ties: Ties, random_state: RandomState
 ) -> float:
-    if ties == "average":
+    if check_choice("ties", ties, ("average", "random")) == "average":
         order = np.argsort(-scores, kind="stable")
-        return float(relevance[order] @ tie_averaged(weights, scores[order]))
-    if ties == "random":
-        shuffled = np.random.default_rng(random_state).permutation(len(scores))
-        order = shuffled[np.argsort(-scores[shuffled], kind="stable")]
-        return float(relevance[order] @ weights)
-    raise ValueError(f'ties must be "average" or "random"; got {ties!r}')
+        return float(relevance[order] @ average_ties(weights, scores[order]))
+    shuffled = check_random_state(random_state).permutation(len(scores))
+    order = shuffled[np.argsort(-scores[shuffled], kind="stable")]
+    return float(relevance[order] @ weights)

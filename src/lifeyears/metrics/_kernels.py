@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numba import njit
 
+if TYPE_CHECKING:
+    from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+
 
 @njit(cache=True, nogil=True)
-def _add(tree, rank):
+def _add(tree: IntArray, rank: int) -> None:
     """Count one more of this rank in a Fenwick tree."""
     node = rank + 1
     while node < len(tree):
@@ -16,7 +21,7 @@ def _add(tree, rank):
 
 
 @njit(cache=True, nogil=True)
-def _count_up_to(tree, rank):
+def _count_up_to(tree: IntArray, rank: int) -> int:
     """How many of this rank or a lower one a Fenwick tree has counted."""
     count = 0
     node = rank + 1
@@ -27,8 +32,8 @@ def _count_up_to(tree, rank):
 
 
 @njit(cache=True, nogil=True)
-def count_pairs(time, event, rank, n_ranks):
-    """Count pairs for Harrell's C: rows latest first, censored before events at one time; see `concordance_counts`."""
+def count_pairs(time: FloatArray, event: BoolArray, rank: AnyArray, n_ranks: int) -> tuple[int, int, int]:
+    """Count pairs for `count_concordant_pairs`: rows latest first, censored before events at one time."""
     tree = np.zeros(n_ranks + 1, dtype=np.int64)  # of the rows passed, by rank of their score
     same = np.zeros(n_ranks, dtype=np.int64)
     passed = concordant = tied = comparable = 0
@@ -55,14 +60,22 @@ def count_pairs(time, event, rank, n_ranks):
 
 
 @njit(cache=True, nogil=True)
-def resampled_gains(draws, orders, first, relevance, running, slopes, pairs):
+def resampled_gains(
+    draws: AnyArray,
+    orders: AnyArray,
+    first: BoolArray,
+    relevance: FloatArray,
+    running: FloatArray,
+    slopes: FloatArray,
+    pairs: IntArray,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Waitlist gain of each ranking in each bootstrap resample, with standard errors of the gains and of differences.
 
-    `draws` holds row numbers, one resample a row. `orders` sorts the rows by falling score, one ranking a row; `first`
-    marks where a new score begins. `running` is 0 followed by the running sum of the weights of the ranks, `slopes` its
-    slope at each of these points. A row drawn c times takes c places in a row; equal scores share the weights of their
-    places evenly. The standard errors are the infinitesimal jackknife's: the spread of the gain's derivatives by the
-    mass of each row, which changes its own term and pushes all later rows down.
+    `draws` holds row numbers, one resample per row. `orders` sorts the rows by falling score, one ranking per row;
+    `first` marks where a new score begins. `running` is 0 followed by the running sum of the weights of the ranks,
+    `slopes` its slope at each of these points. A row drawn c times takes c places in a row; equal scores share the
+    weights of their places evenly. The standard errors are the infinitesimal jackknife's: the spread of the gain's
+    derivatives by the mass of each row, which changes its own term and pushes all later rows down.
 
     Returns (resamples, rankings) gains and errors, and (resamples, pairs) errors of differences.
     """
@@ -76,7 +89,7 @@ def resampled_gains(draws, orders, first, relevance, running, slopes, pairs):
     total = np.zeros(n_rankings)
     start = np.zeros(n + 1, dtype=np.int64)  # where each tie begins, in the order of the ranking
     place = np.zeros(n + 1, dtype=np.int64)  # and its first place
-    worth = np.zeros(n)
+    mean_relevance = np.zeros(n)  # of each tie
     nothing_left = running[n] - 1e-13 * abs(running[n])
     for b in range(n_resamples):
         counts[:] = 0
@@ -98,9 +111,9 @@ def resampled_gains(draws, orders, first, relevance, running, slopes, pairs):
                     i += 1
                     if i == n or first[m, i]:
                         break
-                worth[ties] = value / tied if tied > 0 else 0.0
+                mean_relevance[ties] = value / tied if tied > 0 else 0.0
                 place[ties + 1] = place[ties] + tied
-                gains[b, m] += (running[place[ties + 1]] - running[place[ties]]) * worth[ties]
+                gains[b, m] += (running[place[ties + 1]] - running[place[ties]]) * mean_relevance[ties]
                 ties += 1
                 start[ties] = i
             pushed = 0.0  # what the later rows lose by being pushed down one place
@@ -110,10 +123,10 @@ def resampled_gains(draws, orders, first, relevance, running, slopes, pairs):
                     share = (running[place[t + 1]] - running[place[t]]) / tied
                     for i in range(start[t], start[t + 1]):
                         row = orders[m, i]
-                        own = slopes[place[t + 1]] * worth[t] + share * (relevance[row] - worth[t])
+                        own = slopes[place[t + 1]] * mean_relevance[t] + share * (relevance[row] - mean_relevance[t])
                         influence[m, row] = own + pushed
                         total[m] += counts[row] * (own + pushed)
-                    pushed += worth[t] * (slopes[place[t + 1]] - slopes[place[t]])
+                    pushed += mean_relevance[t] * (slopes[place[t + 1]] - slopes[place[t]])
         for row in range(n):
             if counts[row] > 0:
                 for m in range(n_rankings):

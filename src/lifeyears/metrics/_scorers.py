@@ -3,19 +3,56 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Any, Literal
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..outcome import as_outcome
+from ..checks import check_choice, check_number, check_whole
+from ..errors import Message, RequestError, Setting
+from ..outcome import Outcome, as_outcome
 from ._auc import auc_at
 from ._concordance import concordance_index
 from ._gain import ndcg_score, policy_value
 
+if TYPE_CHECKING:
+    from .._typing import AnyArray, FloatArray, TableLike
+    from ..outcome import OutcomeLike
+
+    Folds = int | Iterable[tuple[AnyArray, AnyArray]]
+
 Measure = Literal["ndcg", "policy_value", "concordance", "auc"]
 MEASURES = ("ndcg", "policy_value", "concordance", "auc")
-_KEPT = 512
-_cache: OrderedDict[str, Any] = OrderedDict()
+_MOST_CACHED = 512
+_cache: OrderedDict[str, FloatArray] = OrderedDict()
+
+
+class Estimated(Protocol):
+    """What a scorer needs of estimated relevance."""
+
+    @property
+    def values(self) -> FloatArray:
+        """One value for each row."""
+
+
+class RelevanceSource(Protocol):
+    """What a scorer needs of a relevance estimator."""
+
+    def estimate(self, X: TableLike, y: Outcome) -> Estimated:
+        """Estimate the relevance of rows by fitted models."""
+
+    def cross_fit(self, X: TableLike, y: Outcome, cv: Folds) -> Estimated:
+        """Estimate the relevance of rows by models of other rows."""
+
+    def __sklearn_is_fitted__(self) -> bool: ...
+
+
+class Predictor(Protocol):
+    """What a scorer needs of an estimator."""
+
+    def predict(self, X: TableLike) -> ArrayLike:
+        """Score rows, higher first."""
 
 
 class Scorer:
@@ -28,7 +65,13 @@ class Scorer:
     """
 
     def __init__(
-        self, measure: Measure, k: int | None, waitlist: int | None, relevance: Any, time: float | None, cv: Any
+        self,
+        measure: Measure,
+        k: int | None,
+        waitlist: int | None,
+        relevance: RelevanceSource | None,
+        time: float | None,
+        cv: Folds,
     ) -> None:
         self.measure = measure
         self.k = k
@@ -37,7 +80,7 @@ class Scorer:
         self.time = time
         self.cv = cv
 
-    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+    def __call__(self, estimator: Predictor, X: TableLike, y: OutcomeLike) -> float:
         """Score a fitted estimator on a fold.
 
         Parameters
@@ -56,58 +99,59 @@ class Scorer:
         if self.measure == "concordance":
             return concordance_index(y, scores)
         if self.measure == "auc":
-            return float(auc_at(y, scores, self.time))
-        values = self._relevance_of(X, y)
+            return float(auc_at(y, scores, check_number("time", self.time, low=0)))
+        values = self._estimate_relevance(X, y)
         if self.measure == "ndcg":
             return ndcg_score(values, scores, k=self.k, waitlist=self.waitlist)
         return policy_value(values, scores, k=1 if self.k is None else self.k, waitlist=self.waitlist)
 
-    def _relevance_of(self, X: Any, y: Any) -> np.ndarray:
-        """Relevance of the fold: by the fitted estimator, or cross-fitted within the fold and remembered."""
-        y = as_outcome(y)
+    def _estimate_relevance(self, X: TableLike, y: OutcomeLike) -> FloatArray:
+        """Estimate the relevance of the fold: by the fitted estimator, or cross-fitted within the fold and cached."""
+        outcome = as_outcome(y)
         if self.relevance is None:
-            if y.n_events < len(y):
-                raise ValueError(
-                    f"{self.measure} of censored outcomes needs a relevance, e.g. relevance=ExpectedYears()"
+            if outcome.n_events < len(outcome):
+                raise RequestError(
+                    f"{self.measure} of censored outcomes needs an estimate of relevance",
+                    hint=Message("Pass ", Setting("relevance"), "ExpectedYears(), say."),
                 )
-            return y.time
+            return outcome.time
         if self.relevance.__sklearn_is_fitted__():
-            return self.relevance.estimate(X, y).values
-        key = self._key(X, y)
+            return self.relevance.estimate(X, outcome).values
+        key = self._key(X, outcome)
         if key is None:
-            return self.relevance.cross_fit(X, y, cv=self.cv).values
+            return self.relevance.cross_fit(X, outcome, cv=self.cv).values
         if key not in _cache:  # several scorers, and every candidate of a grid, see the same fold
-            _cache[key] = self.relevance.cross_fit(X, y, cv=self.cv).values
-            while len(_cache) > _KEPT:
+            _cache[key] = self.relevance.cross_fit(X, outcome, cv=self.cv).values
+            while len(_cache) > _MOST_CACHED:
                 _cache.popitem(last=False)
         _cache.move_to_end(key)
         return _cache[key]
 
-    def _key(self, X: Any, y: Any) -> str | None:
-        """What names a fold and its relevance; None with functions, which have no contents to compare."""
+    def _key(self, X: TableLike, y: Outcome) -> str | None:
+        """Return a key of a fold and its relevance; None with functions, which have no contents to compare."""
         import joblib
 
-        nuisances: Any = getattr(self.relevance, "get_params", dict)().values()
-        if any(callable(given) and not hasattr(given, "get_params") for given in nuisances):
+        settings: dict[str, object] = getattr(self.relevance, "get_params", dict)()
+        if any(callable(setting) and not hasattr(setting, "get_params") for setting in settings.values()):
             return None
         try:
-            return joblib.hash((self.relevance, self.cv, X, y.time, y.event))
+            return str(joblib.hash((self.relevance, self.cv, X, y.time, y.event)))
         except Exception:  # what cannot be pickled cannot be remembered
             return None
 
     def __repr__(self) -> str:
         settings = {"k": self.k, "waitlist": self.waitlist, "relevance": self.relevance, "time": self.time}
-        given = ", ".join(f"{name}={value!r}" for name, value in settings.items() if value is not None)
-        return f"make_scorer({self.measure!r}{', ' + given if given else ''})"
+        named = "".join(f", {name}={value!r}" for name, value in settings.items() if value is not None)
+        return f"make_scorer({self.measure!r}{named})"
 
 
 def make_scorer(
     measure: Measure,
     k: int | None = None,
     waitlist: int | None = None,
-    relevance: Any = None,
+    relevance: RelevanceSource | None = None,
     time: float | None = None,
-    cv: Any = 5,
+    cv: Folds = 5,
 ) -> Scorer:
     """Make a scorer for scikit-learn from one of our metrics.
 
@@ -135,16 +179,15 @@ def make_scorer(
     >>> make_scorer("ndcg", k=1, waitlist=256)
     make_scorer('ndcg', k=1, waitlist=256)
     """
-    if measure not in MEASURES:
-        raise ValueError(f"there is no measure {measure!r}; there are {', '.join(MEASURES)}")
+    check_choice("measure", measure, MEASURES)
     if measure == "auc" and time is None:
-        raise ValueError('"auc" needs a time: make_scorer("auc", time=5)')
+        raise RequestError('"auc" needs a time', hint=Message("Pass ", Setting("time", 5), ", say."))
     if relevance is not None and not hasattr(relevance, "cross_fit"):
-        raise ValueError(
+        raise RequestError(
             "relevance must be an estimator such as ExpectedYears(): each fold needs its own, so values for all rows "
             "cannot be used"
         )
     for name, value in (("k", k), ("waitlist", waitlist)):
-        if value is not None and (not isinstance(value, (int, np.integer)) or value < 1):
-            raise ValueError(f"{name} must be a whole number, 1 or larger; got {value!r}")
+        if value is not None:
+            check_whole(name, value, low=1)
     return Scorer(measure, k, waitlist, relevance, time, cv)

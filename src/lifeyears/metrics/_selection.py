@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import stats
 
-from ._checks import checked_values
+from ..checks import check_values
+from ..errors import RequestError
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,12 @@ class Selection:
     pairwise_accuracy: float
 
 
-def selection_measures(truth: Any, estimate: Any) -> Selection:
+def selection_measures(truth: ArrayLike, estimate: ArrayLike) -> Selection:
     """Compare an estimated metric of several models with its true values.
 
     Parameters
     ----------
-    truth, estimate : arrays, one value a model
+    truth, estimate : arrays, one value per model
         The same metric, known and estimated.
 
     Returns
@@ -49,9 +50,9 @@ def selection_measures(truth: Any, estimate: Any) -> Selection:
     >>> selection_measures([0.5, 0.6, 0.9], [0.4, 0.7, 0.6])
     Selection(mean_absolute_error=0.16666666666666666, spearman=0.5, pairwise_accuracy=0.6666666666666666)
     """
-    truth, estimate = checked_values(truth, "truth"), checked_values(estimate, "estimate")
+    truth, estimate = check_values("truth", truth), check_values("estimate", estimate)
     if len(truth) != len(estimate):
-        raise ValueError(f"there are {len(truth)} true values and {len(estimate)} estimates")
+        raise RequestError(f"there are {len(truth)} true values and {len(estimate)} estimates")
     constant = len(truth) < 2 or np.ptp(truth) == 0 or np.ptp(estimate) == 0
     return Selection(
         mean_absolute_error=float(np.abs(estimate - truth).mean()),
@@ -60,7 +61,7 @@ def selection_measures(truth: Any, estimate: Any) -> Selection:
     )
 
 
-def pairwise_accuracy(truth: Any, estimate: Any) -> float:
+def pairwise_accuracy(truth: ArrayLike, estimate: ArrayLike) -> float:
     """Of all pairs that differ in truth, the share the estimate puts in the right order (a tie counts half).
 
     Examples
@@ -68,7 +69,7 @@ def pairwise_accuracy(truth: Any, estimate: Any) -> float:
     >>> pairwise_accuracy([1.0, 2.0, 3.0], [1.0, 3.0, 2.0])
     0.6666666666666666
     """
-    truth, estimate = checked_values(truth, "truth"), checked_values(estimate, "estimate")
+    truth, estimate = check_values("truth", truth), check_values("estimate", estimate)
     agreed = [
         0.5 * (1 + np.sign(truth[a] - truth[b]) * np.sign(estimate[a] - estimate[b]))
         for a, b in combinations(range(len(truth)), 2)

@@ -3,11 +3,10 @@
 from ._administrative import AdministrativeCensoring
 from ._base import SurvivalModel
 from ._cox import Cox
-from ._deephit import DeepHit
-from ._deepsurv import DeepSurv
 from ._kaplan_meier import KaplanMeier
-from ._weibull import WeibullAFT
+from ._weibull import WeibullAFT, refuse_time_zero
 from ._wrap import WrappedModel, wrap
+from .deep import DeepHit, DeepSurv
 
 __all__ = [
     "AdministrativeCensoring",
@@ -18,5 +17,6 @@ __all__ = [
     "SurvivalModel",
     "WeibullAFT",
     "WrappedModel",
+    "refuse_time_zero",
     "wrap",
 ]

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from ..curves import SurvivalCurves
+from ..curves import SurvivalCurves, thin_steps
+from ..errors import DataError, Message, Setting
 from ..outcome import Outcome, as_outcome
-from ._base import SurvivalModel, thinned
+from ..text import list_values
+from ._base import SurvivalModel, check_same_length
 from ._kaplan_meier import KaplanMeier
 from ._wrap import wrap
+
+if TYPE_CHECKING:
+    from .._typing import FloatArray, TableLike
+    from ..outcome import OutcomeLike
 
 
 class AdministrativeCensoring(SurvivalModel):
@@ -75,7 +82,7 @@ class AdministrativeCensoring(SurvivalModel):
         self.tolerance = tolerance
         self.tau = tau
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: TableLike, y: OutcomeLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the dropout model.
 
         Parameters
@@ -92,17 +99,18 @@ class AdministrativeCensoring(SurvivalModel):
         self
         """
         y = as_outcome(y)
-        entry, rest = self._parted(X)
-        if len(entry) != len(y):
-            raise ValueError(f"X has {len(entry)} rows and y has {len(y)}: there must be one outcome for each row")
+        entry, rest = self._split_entry(X)
+        check_same_length(len(entry), y)
         self.end_ = float((entry + y.time).max()) if self.end is None else float(self.end)
         cut = self.end_ - entry
         beyond = y.time > cut + self.tolerance
         if beyond.any():
             row = int(np.flatnonzero(beyond)[0])
-            raise ValueError(
+            raise DataError(
                 f"row {row} was followed for {y.time[row]:g}, but by its entry ({entry[row]:g}) the study ended after "
-                f"{cut[row]:g} ({int(beyond.sum())} such rows): check entry, end and their unit"
+                f"{cut[row]:g} ({int(beyond.sum())} such rows)",
+                hint=Message("Check ", Setting("entry"), ", ", Setting("end"), " and their unit."),
+                row=row,
             )
         dropped = y.event & (y.time < cut - self.tolerance)
         self.tau_ = self._horizon(y)
@@ -110,10 +118,11 @@ class AdministrativeCensoring(SurvivalModel):
         self.dropout_ = None
         if dropped.any():
             model = clone(wrap(KaplanMeier() if self.dropout is None else self.dropout), safe=False)
-            self.dropout_ = model.fit(rest, Outcome(y.time, dropped), **_weights(sample_weight))
+            weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+            self.dropout_ = model.fit(rest, Outcome(y.time, dropped), **weights)
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> FloatArray:
         """Expected time under observation within the horizon.
 
         Parameters
@@ -128,7 +137,7 @@ class AdministrativeCensoring(SurvivalModel):
         """
         return self.predict_curves(X).restricted_mean(self.tau_)
 
-    def predict_curves(self, X: Any, times: Any = None) -> SurvivalCurves:
+    def predict_curves(self, X: TableLike, times: ArrayLike | None = None) -> SurvivalCurves:
         """G(t|x) of every row.
 
         Parameters
@@ -144,33 +153,35 @@ class AdministrativeCensoring(SurvivalModel):
             ``.survival`` is (n, m).
         """
         check_is_fitted(self)
-        entry, rest = self._parted(X)
+        entry, rest = self._split_entry(X)
         if times is None:
             times = np.linspace(0, self.longest_, 241)[1:]
             if self.dropout_ is not None:
                 own = self.dropout_.predict_curves(rest[:1]).times
-                times = thinned(np.unique(np.concatenate([times, own[own > 0]])))[1]
-        times = np.asarray(times, dtype=float)
-        within = times < (self.end_ - entry + self.tolerance)[:, None]  # never before the cut as it was seen
+                times = thin_steps(np.unique(np.concatenate([times, own[own > 0]])))[1]
+        grid: FloatArray = np.asarray(times, dtype=float)
+        within = grid < (self.end_ - entry + self.tolerance)[:, None]  # never before the cut as it was seen
         if self.dropout_ is None:
-            return SurvivalCurves(times, within.astype(float))
-        dropout = self.dropout_.predict_curves(rest, times).survival
-        return SurvivalCurves(times, dropout * within)
+            return SurvivalCurves(grid, within.astype(float))
+        dropout = self.dropout_.predict_curves(rest, grid).survival
+        return SurvivalCurves(grid, dropout * within)
 
     @property
     def by_row(self) -> bool:  # type: ignore[override]
         """As of the dropout model."""
         return self.dropout is None or wrap(self.dropout).by_row
 
-    def _parted(self, X: Any) -> tuple[np.ndarray, Any]:
-        """The entry times, and the table for the dropout model."""
+    def _split_entry(self, X: Any) -> tuple[FloatArray, Any]:
+        """Return the entry times, and the table for the dropout model."""
         if isinstance(self.entry, str):
             columns = list(getattr(X, "columns", ()))
             if self.entry not in columns:
-                known = ", ".join(map(str, columns[:8])) if columns else "no column names"
-                raise ValueError(
+                known = list_values(map(str, columns), most=8) if columns else "no column names"
+                raise DataError(
                     f"AdministrativeCensoring looks for the time of entry in column {self.entry!r} of X, which has "
-                    f"{known}; name it with entry="
+                    f"{known}",
+                    hint=Message("Name the column with ", Setting("entry"), "."),
+                    column=self.entry,
                 )
             entry = np.asarray(X[self.entry])
             rest = X if self.keep_entry else X[[name for name in columns if name != self.entry]]
@@ -179,15 +190,11 @@ class AdministrativeCensoring(SurvivalModel):
             entry = X[:, self.entry]
             rest = X if self.keep_entry else np.delete(X, self.entry, axis=1)
         if entry.dtype.kind in "mM":
-            raise ValueError("the time of entry must be a number in the unit of the times (decimal years), not a date")
+            raise DataError("the time of entry must be a number in the unit of the times (decimal years), not a date")
         entry = entry.astype(float)
         if not rest.shape[1]:  # a dropout model without features still wants a table
             rest = np.zeros((len(entry), 1))
         if not np.isfinite(entry).all():
             row = int(np.flatnonzero(~np.isfinite(entry))[0])
-            raise ValueError(f"the time of entry is missing in row {row} of the {len(entry)} given")
+            raise DataError(f"the time of entry is missing in row {row} of the {len(entry)} given")
         return entry, rest
-
-
-def _weights(sample_weight: Any) -> dict[str, Any]:
-    return {} if sample_weight is None else {"sample_weight": sample_weight}

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from numbers import Real
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from .._threads import one_thread
-from ..curves import StepFunction, SurvivalCurves, checked_grid, row_blocks
+from ..curves import Interpolation, StepFunction, SurvivalCurves, check_grid, row_blocks
+from ..errors import DataError, RequestError
 from ..metrics import concordance_index
-from ..outcome import Outcome, as_outcome
+from ..outcome import Outcome, as_outcome, resolve_horizon
+from ..text import list_values
 
-MOST_GRID_POINTS = 512
+if TYPE_CHECKING:
+    from .._typing import AnyArray, FloatArray, TableLike
+    from ..outcome import OutcomeLike
+
 LARGEST_VALUE = 1e100  # squares must not overflow
 
 
@@ -25,11 +30,11 @@ class SurvivalModel(BaseEstimator):
     `interpolation` what its curves are between the times of a grid.
     """
 
-    interpolation: Literal["step", "linear"] = "step"
+    interpolation: Interpolation = "step"
     by_row = True  # a row's curve depends on that row alone, so that some rows can be asked about without the others
     tau: float | None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: TableLike, y: OutcomeLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -46,17 +51,17 @@ class SurvivalModel(BaseEstimator):
         -------
         self
         """
-        X, y = self._checked_training(X, y)
-        weight = self._checked_weight(sample_weight, X)
+        matrix, outcome = self._check_training(X, y)
+        weight = self._check_weight(sample_weight, matrix)
         if weight is not None:
-            seen = weight > 0
-            X, y, weight = X[seen], y[seen], weight[seen]
-        self.tau_ = self._horizon(y)
+            weighted = weight > 0
+            matrix, outcome, weight = matrix[weighted], outcome[weighted], weight[weighted]
+        self.tau_ = self._horizon(outcome)
         with one_thread():
-            self._fit(X, y, weight)
+            self._fit(matrix, outcome, weight)
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> FloatArray:
         """Expected lifetime within the horizon, E[min(T*, τ)|x].
 
         Parameters
@@ -70,10 +75,9 @@ class SurvivalModel(BaseEstimator):
             Within [0, τ], in the unit of the times. Higher is longer life, where scikit-survival's `predict` gives
             risk.
         """
-        X = self._checked_new(X)
-        return self._expected(X)
+        return self._expected(self._check_new(X))
 
-    def predict_curves(self, X: Any, times: Any = None) -> SurvivalCurves:
+    def predict_curves(self, X: TableLike, times: ArrayLike | None = None) -> SurvivalCurves:
         """Survival curves S(t|x) of every row of X.
 
         Parameters
@@ -88,14 +92,14 @@ class SurvivalModel(BaseEstimator):
         SurvivalCurves
             ``.survival`` is (n, m), one row a row of X; ``.times`` are the m times.
         """
-        X = self._checked_new(X)
+        matrix = self._check_new(X)
         if times is None:
-            times, reached = self._grid()
+            grid, reached = self._grid()
         else:
-            times = reached = checked_grid(times)
-        return SurvivalCurves.trusted(times, self._survival(X, reached), self.interpolation)
+            grid = reached = check_grid(times)
+        return SurvivalCurves.trusted(grid, self._survival(matrix, reached), self.interpolation)
 
-    def predict_survival_function(self, X: Any) -> np.ndarray:
+    def predict_survival_function(self, X: TableLike) -> AnyArray:
         """Survival curves as callables, as scikit-survival's metrics take them.
 
         Parameters
@@ -113,21 +117,21 @@ class SurvivalModel(BaseEstimator):
         functions[:] = [StepFunction(curves, row) for row in range(len(curves))]
         return functions
 
-    def score(self, X: Any, y: Any) -> float:
-        """Harrell's C-index of the expected lifetimes: for scikit-learn's tools; see `lifeyears.metrics` for better."""
+    def score(self, X: TableLike, y: OutcomeLike) -> float:
+        """Return Harrell's C-index of the expected lifetimes, for scikit-learn's tools; see `lifeyears.metrics`."""
         return concordance_index(y, self.predict(X))
 
-    def _fit(self, X: np.ndarray, y: Outcome, sample_weight: np.ndarray | None) -> None:
+    def _fit(self, X: FloatArray, y: Outcome, sample_weight: FloatArray | None) -> None:
         raise TypeError(f"{type(self).__name__} does not define how it is fitted")
 
-    def _survival(self, X: np.ndarray, times: np.ndarray) -> np.ndarray:
+    def _survival(self, X: FloatArray, times: FloatArray) -> FloatArray:
         raise TypeError(f"{type(self).__name__} does not define its curves")
 
-    def _grid(self) -> tuple[np.ndarray, np.ndarray]:
+    def _grid(self) -> tuple[FloatArray, FloatArray]:
         """The model's own grid: the times, and the times whose values are shown there (see `thinned`)."""
         raise TypeError(f"{type(self).__name__} does not define its grid")
 
-    def _expected(self, X: np.ndarray) -> np.ndarray:
+    def _expected(self, X: FloatArray) -> FloatArray:
         """E[min(T*, τ)|x] from the curves on the model's own grid, a block of rows at a time."""
         times, reached = self._grid()
         expected = np.empty(len(X))
@@ -136,46 +140,46 @@ class SurvivalModel(BaseEstimator):
             expected[block] = curves.restricted_mean(self.tau_)
         return expected
 
-    def _checked_training(self, X: Any, y: Any) -> tuple[np.ndarray, Outcome]:
+    def _check_training(self, X: TableLike, y: OutcomeLike | None) -> tuple[FloatArray, Outcome]:
         if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        X = self._checked_matrix(X, reset=True)
-        y = as_outcome(y)
-        if len(X) != len(y):
-            raise ValueError(f"X has {len(X)} rows and y has {len(y)}: there must be one outcome for each row")
-        return X, y
+            raise RequestError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        matrix = self._check_matrix(X, reset=True)
+        outcome = as_outcome(y)
+        check_same_length(len(matrix), outcome)
+        return matrix, outcome
 
-    def _checked_new(self, X: Any) -> np.ndarray:
+    def _check_new(self, X: TableLike) -> FloatArray:
         check_is_fitted(self)
-        return self._checked_matrix(X, reset=False)
+        return self._check_matrix(X, reset=False)
 
-    def _checked_matrix(self, X: Any, reset: bool) -> np.ndarray:
+    def _check_matrix(self, X: TableLike, reset: bool) -> FloatArray:
         try:
-            X = validate_data(self, X, dtype=np.float64, reset=reset)
+            matrix: FloatArray = validate_data(self, X, dtype=np.float64, reset=reset)
         except ValueError as error:
-            text = [] if not hasattr(X, "select_dtypes") else list(X.select_dtypes(exclude="number").columns)
+            text = list(X.select_dtypes(exclude="number").columns) if hasattr(X, "select_dtypes") else []
             if text and "convert" in str(error):
-                raise ValueError(
-                    f"X has columns that are not numbers: {', '.join(map(str, text[:5]))}. Put a "
-                    "lifeyears.data.TablePreprocessor() before the model (a scikit-learn Pipeline does it)"
+                raise DataError(
+                    f"X has columns that are not numbers: {list_values(map(str, text), most=5)}",
+                    hint="Put a lifeyears.data.TablePreprocessor() before the model (a scikit-learn Pipeline does it).",
+                    columns=text,
                 ) from error
             raise
-        if max(X.max(initial=0.0), -X.min(initial=0.0)) > LARGEST_VALUE:
-            raise ValueError(f"X holds values beyond {LARGEST_VALUE:g}: rescale the columns")
-        return X
+        if max(matrix.max(initial=0.0), -matrix.min(initial=0.0)) > LARGEST_VALUE:
+            raise DataError(f"X holds values beyond {LARGEST_VALUE:g}", hint="Rescale the columns.")
+        return matrix
 
-    def _checked_weight(self, sample_weight: Any, X: np.ndarray) -> np.ndarray | None:
+    def _check_weight(self, sample_weight: ArrayLike | None, X: FloatArray) -> FloatArray | None:
         if sample_weight is None:
             return None
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        weight: FloatArray = _check_sample_weight(sample_weight, X, dtype=np.float64)
         if (weight < 0).any():
-            raise ValueError("sample_weight must not be negative")
+            raise RequestError("sample_weight must not be negative")
         if not (weight > 0).any():
-            raise ValueError("sample_weight holds no number above zero")
+            raise RequestError("sample_weight holds no number above zero")
         return weight
 
     def _horizon(self, y: Outcome) -> float:
-        return horizon_of(self.tau, y)
+        return resolve_horizon(self.tau, y)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -183,51 +187,16 @@ class SurvivalModel(BaseEstimator):
         return tags
 
 
-def horizon_of(tau: Any, y: Outcome | None) -> float:
-    """The horizon: as given, or the largest time seen."""
-    if tau is None:
-        if y is None:
-            raise ValueError(
-                "give tau: the fitted model does not tell its horizon, and there are no times to take it from"
-            )
-        if not y.time.max() > 0:
-            raise ValueError("all times are 0: there is no life to predict")
-        return float(y.time.max())
-    if not is_number(tau) or not 0 < tau < np.inf:
-        raise ValueError(f"tau must be a positive, finite time, or None; got {tau!r}")
-    return float(tau)
+def check_same_length(n: int, y: Outcome) -> None:
+    """Refuse a table and an outcome of different lengths."""
+    if n != len(y):
+        raise DataError(f"X has {n} rows and y has {len(y)}: there must be one outcome for each row")
 
 
-def is_number(value: Any) -> bool:
-    """Whether a setting is a number (True and False are not)."""
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
-def need_events(y: Outcome, model: str) -> None:
-    """Refuse data in which nothing happened."""
+def check_has_events(y: Outcome, model: str) -> None:
+    """Refuse data without a single event."""
     if not y.n_events:
-        raise ValueError(
-            f"{model} needs at least one event; all {len(y)} times are censored (is the event column the right way "
-            "round?)"
+        raise DataError(
+            f"{model} needs at least one event; all {len(y)} times are censored (is the event column coded the right "
+            "way round?)"
         )
-
-
-def column_scales(X: np.ndarray, mean: np.ndarray, spread: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Standard deviations to divide by (1 for constant columns), and which columns are constant but for rounding."""
-    spread = X.std(axis=0) if spread is None else spread
-    constant = ~(spread > 1e-13 * np.abs(mean)) | (spread == 0)
-    return np.where(constant, 1.0, spread), constant
-
-
-def thinned(times: np.ndarray, most: int = MOST_GRID_POINTS) -> tuple[np.ndarray, np.ndarray]:
-    """At most `most` steps in place of many: when each happens, and the time whose value it reaches.
-
-    A run of neighbouring steps becomes one, at the mean of their times and with the value after the last of them: the
-    area under the curve stays the same but for terms of second order.
-    """
-    if len(times) <= most:
-        return times, times
-    # the last step stays where it is: a curve that ends at 0 must not end early
-    first = np.unique(np.append(np.linspace(0, len(times) - 1, most - 1, endpoint=False).astype(int), len(times) - 1))
-    last = np.append(first[1:], len(times)) - 1
-    return np.add.reduceat(times, first) / (last - first + 1), times[last]

@@ -9,14 +9,25 @@ from scipy import stats
 from sklearn.utils.validation import check_is_fitted
 
 from .._kernels import each_row_times
+from ..checks import check_choice, check_number
 from ..outcome import Outcome
-from ._base import column_scales, is_number, need_events
-from ._newton import Maximum, maximise, standard_errors, warn_not_converged
-from ._partial_likelihood import PartialLikelihood, RiskSets
-from ._proportional import Baseline, ProportionalHazards
+from ._base import check_has_events
+from ._proportional import ProportionalHazards
+from .fitting import (
+    Baseline,
+    Maximum,
+    PartialLikelihood,
+    RiskSets,
+    column_scales,
+    maximise,
+    standard_errors,
+    warn_not_converged,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from .._typing import FloatArray
 
 WARM_START_ROWS = 20_000  # larger tables start from the fit of every k-th row, which saves passes over all
 
@@ -82,12 +93,10 @@ class Cox(ProportionalHazards):
         self.tol = tol
         self.max_iter = max_iter
 
-    def _fit(self, X: np.ndarray, y: Outcome, sample_weight: np.ndarray | None) -> None:
-        if self.ties not in ("breslow", "efron"):
-            raise ValueError(f'ties must be "breslow" or "efron"; got {self.ties!r}')
-        if not is_number(self.alpha) or not 0 <= self.alpha < np.inf:
-            raise ValueError(f"alpha must be a number, 0 or larger; got {self.alpha!r}")
-        need_events(y, "Cox")
+    def _fit(self, X: FloatArray, y: Outcome, sample_weight: FloatArray | None) -> None:
+        check_choice("ties", self.ties, ("breslow", "efron"))
+        check_number("alpha", self.alpha, low=0)
+        check_has_events(y, "Cox")
         self.mean_ = np.average(X, axis=0, weights=sample_weight)
         sets = RiskSets.of(y, sample_weight, self.ties)
         Z = X[sets.order]
@@ -97,30 +106,30 @@ class Cox(ProportionalHazards):
         Z[:, constant] = 0.0
         penalty = self.alpha / scale**2
         likelihood = PartialLikelihood(Z, sets, penalty)
-        near = self._of_a_sample(Z, y[sets.order], sets.weight, penalty)
-        found = maximise(likelihood, np.zeros(Z.shape[1]), tol=self.tol, max_iter=self.max_iter, near=near)
+        near = self._fit_sample(Z, y[sets.order], sets.weight, penalty)
+        maximum = maximise(likelihood, np.zeros(Z.shape[1]), tol=self.tol, max_iter=self.max_iter, near=near)
 
-        self.coef_ = found.parameters / scale
-        self.standard_error_ = _of_the_data(standard_errors(found.curvature), found.curvature, penalty) / scale
-        self.log_likelihood_ = found.value + 0.5 * float(penalty @ found.parameters**2)
-        self.n_iter_ = found.n_iter
-        self._check_convergence(found)
-        eta = Z @ found.parameters
+        self.coef_ = maximum.parameters / scale
+        self.standard_error_ = _keep_data_errors(standard_errors(maximum.curvature), maximum.curvature, penalty) / scale
+        self.log_likelihood_ = maximum.value + 0.5 * float(penalty @ maximum.parameters**2)
+        self.n_iter_ = maximum.n_iter
+        self._check_convergence(maximum)
+        eta = Z @ maximum.parameters
         self._keep_baseline(Baseline.breslow(sets, eta), eta)
 
-    def _of_a_sample(self, Z: np.ndarray, y: Outcome, weight: np.ndarray, penalty: np.ndarray) -> Maximum | None:
-        """For a large table the fit of every k-th row (by time, so that events are alike), each standing for k."""
-        every = len(Z) // WARM_START_ROWS * 4
-        if not every:
+    def _fit_sample(self, Z: FloatArray, y: Outcome, weight: FloatArray, penalty: FloatArray) -> Maximum | None:
+        """Fit every k-th row of a large table (by time, so that events are alike), each standing for k."""
+        step = len(Z) // WARM_START_ROWS * 4
+        if not step:
             return None
-        some = slice(every // 2, None, every)
-        sets = RiskSets.of(y[some], every * weight[some], self.ties)
+        sample = slice(step // 2, None, step)
+        sets = RiskSets.of(y[sample], step * weight[sample], self.ties)
         if len(sets.times) < 10 * Z.shape[1]:
             return None
-        return maximise(PartialLikelihood(Z[some], sets, penalty), np.zeros(Z.shape[1]), tol=0.05, max_iter=10)
+        return maximise(PartialLikelihood(Z[sample], sets, penalty), np.zeros(Z.shape[1]), tol=0.05, max_iter=10)
 
-    def _check_convergence(self, found: Maximum) -> None:
-        runaway = found.runaways()
+    def _check_convergence(self, maximum: Maximum) -> None:
+        runaway = maximum.runaways()
         if len(runaway):
             columns = ", ".join(self._column(j) for j in runaway[:3])
             warn_not_converged(
@@ -128,7 +137,7 @@ class Cox(ProportionalHazards):
                 f"the coefficient of {columns} runs away: the column separates early from late events (all events, or "
                 "none, on one side). Raise alpha, or drop the column",
             )
-        elif not found.converged:
+        elif not maximum.converged:
             advice = "Raise max_iter or alpha, or drop collinear columns"
             warn_not_converged("Cox", f"after {self.n_iter_} steps. {advice}")
 
@@ -136,7 +145,7 @@ class Cox(ProportionalHazards):
         names = getattr(self, "feature_names_in_", None)
         return str(j if names is None else names[j])
 
-    def _eta(self, X: np.ndarray) -> np.ndarray:
+    def _eta(self, X: FloatArray) -> FloatArray:
         return each_row_times(X - self.mean_, self.coef_)
 
     def summary(self) -> pd.DataFrame:
@@ -165,8 +174,8 @@ class Cox(ProportionalHazards):
         )
 
 
-def _of_the_data(error: np.ndarray, curvature: np.ndarray, penalty: np.ndarray) -> np.ndarray:
-    """Standard errors, NaN where they are the penalty's own: of columns that are sums of others by the data alone."""
+def _keep_data_errors(error: FloatArray, curvature: FloatArray, penalty: FloatArray) -> FloatArray:
+    """Set standard errors to NaN where they are the penalty's own: of columns that are sums of others in the data."""
     information = curvature - np.diag(penalty)
     known = np.flatnonzero(np.diag(information) > 1e-9 * np.diag(curvature))  # not drowned by its penalty
     error = error.copy()

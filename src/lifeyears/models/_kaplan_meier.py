@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..curves import product_limit
+from ..curves import product_limit, thin_steps
 from ..outcome import Outcome
-from ._base import SurvivalModel, thinned
+from ._base import SurvivalModel
+
+if TYPE_CHECKING:
+    from .._typing import FloatArray, TableLike
 
 
 class KaplanMeier(SurvivalModel):
@@ -38,22 +42,24 @@ class KaplanMeier(SurvivalModel):
     def __init__(self, tau: float | None = None) -> None:
         self.tau = tau
 
-    def _fit(self, X: np.ndarray, y: Outcome, sample_weight: np.ndarray | None) -> None:
+    def _fit(self, X: FloatArray, y: Outcome, sample_weight: FloatArray | None) -> None:
         curve = product_limit(y, sample_weight).curves()
         self.times_, self.survival_ = curve.times, curve.survival[0]
         self._expected_life = float(curve.restricted_mean(self.tau_)[0])
 
-    def _grid(self) -> tuple[np.ndarray, np.ndarray]:
-        return thinned(self.times_)
+    def _grid(self) -> tuple[FloatArray, FloatArray]:
+        return thin_steps(self.times_)
 
-    def _survival(self, X: np.ndarray, times: np.ndarray) -> np.ndarray:
+    def _survival(self, X: FloatArray, times: FloatArray) -> FloatArray:
         before = np.searchsorted(self.times_, times, side="right")
         return np.broadcast_to(np.append(1.0, self.survival_)[before], (len(X), len(times)))
 
-    def survival_at(self, X: Any, times: Any, left: bool = False) -> np.ndarray:
-        """S(tᵢ), or S(tᵢ⁻): each row at times of its own, (n,) or (n, q), not on a grid."""
-        self._checked_new(X)
-        return np.append(1.0, self.survival_)[np.searchsorted(self.times_, times, side="left" if left else "right")]
+    def survival_at(self, X: TableLike, times: ArrayLike, left: bool = False) -> FloatArray:
+        """Return S(tᵢ), or S(tᵢ⁻): each row at times of its own, (n,) or (n, q), not on a grid."""
+        self._check_new(X)
+        before = np.searchsorted(self.times_, times, side="left" if left else "right")
+        survival: FloatArray = np.append(1.0, self.survival_)[before]
+        return survival
 
-    def _expected(self, X: np.ndarray) -> np.ndarray:
+    def _expected(self, X: FloatArray) -> FloatArray:
         return np.full(len(X), self._expected_life)

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy import special
 
 from .._kernels import each_row_times
-from ..outcome import Outcome, _rows
-from ._base import MOST_GRID_POINTS, SurvivalModel, column_scales, need_events
-from ._exponential import exp_minus_outer
-from ._newton import Maximum, maximise, warn_not_converged
+from ..checks import check_number
+from ..curves import MOST_GRID_POINTS
+from ..errors import DataError, Message
+from ..outcome import Outcome
+from ..text import list_rows
+from ._base import SurvivalModel, check_has_events
+from .fitting import Maximum, column_scales, exp_minus_outer, maximise, warn_not_converged
+
+if TYPE_CHECKING:
+    from .._typing import FloatArray
 
 WARM_START_ROWS = 20_000
 BLOCK_ROWS = 1024
+TIME_ZERO = 1e-300  # `Outcome.censoring` moves a censoring at 0 by less than this
 
 
 class WeibullAFT(SurvivalModel):
@@ -64,10 +73,9 @@ class WeibullAFT(SurvivalModel):
         self.tol = tol
         self.max_iter = max_iter
 
-    def _fit(self, X: np.ndarray, y: Outcome, sample_weight: np.ndarray | None) -> None:
-        if not self.penalizer >= 0:
-            raise ValueError(f"penalizer must be 0 or larger; got {self.penalizer!r}")
-        need_events(y, "WeibullAFT")
+    def _fit(self, X: FloatArray, y: Outcome, sample_weight: FloatArray | None) -> None:
+        check_number("penalizer", self.penalizer, low=0)
+        check_has_events(y, "WeibullAFT")
         weight = np.ones(len(y)) if sample_weight is None else sample_weight
         X, y, weight = self._without_time_zero(X, y, weight)
 
@@ -85,19 +93,19 @@ class WeibullAFT(SurvivalModel):
         likelihood = _Likelihood(Z, y, weight / total, self.penalizer)
         start = np.zeros(Z.shape[1] + 1)
         start[-2] = np.log(weight @ y.time / (weight @ y.event))  # the exponential model without features
-        near = self._of_a_sample(Z, y, weight, start)
-        found = maximise(likelihood, start, tol=self.tol, max_iter=self.max_iter, near=near)
-        self._check_convergence(found)
-        self.coef_ = found.parameters[:-2] / scale
-        self.intercept_ = float(found.parameters[-2] - mean @ self.coef_)
-        self.shape_ = float(np.exp(found.parameters[-1]))
-        self.log_likelihood_ = total * (found.value + likelihood.penalty(found.parameters))
-        self.n_iter_ = found.n_iter
+        near = self._fit_sample(Z, y, weight, start)
+        maximum = maximise(likelihood, start, tol=self.tol, max_iter=self.max_iter, near=near)
+        self._check_convergence(maximum)
+        self.coef_ = maximum.parameters[:-2] / scale
+        self.intercept_ = float(maximum.parameters[-2] - mean @ self.coef_)
+        self.shape_ = float(np.exp(maximum.parameters[-1]))
+        self.log_likelihood_ = total * (maximum.value + likelihood.penalty(maximum.parameters))
+        self.n_iter_ = maximum.n_iter
         self.longest_ = float(max(y.time.max(), self.tau_))
 
-    def _check_convergence(self, found: Maximum) -> None:
+    def _check_convergence(self, maximum: Maximum) -> None:
         names = getattr(self, "feature_names_in_", None)
-        runaway = [j for j in found.runaways() if j < len(found.parameters) - 2]
+        runaway = [j for j in maximum.runaways() if j < len(maximum.parameters) - 2]
         if len(runaway):
             columns = ", ".join(str(j if names is None else names[j]) for j in runaway[:3])
             warn_not_converged(
@@ -105,47 +113,43 @@ class WeibullAFT(SurvivalModel):
                 f"the coefficient of {columns} runs away: the column separates early from late events (all events, or "
                 "none, on one side). Raise penalizer, or drop the column",
             )
-        elif abs(found.parameters[-1]) > 8:
+        elif abs(maximum.parameters[-1]) > 8:
             warn_not_converged(
                 "WeibullAFT",
-                f"the shape runs away ({np.exp(found.parameters[-1]):.3g}): the features leave no spread in the times, "
-                "or there are too few events. Raise penalizer",
+                f"the shape runs away ({np.exp(maximum.parameters[-1]):.3g}): the features leave no spread in the "
+                "times, or there are too few events. Raise penalizer",
             )
-        elif not found.converged:
-            warn_not_converged("WeibullAFT", f"after {found.n_iter} steps. Raise penalizer or max_iter")
+        elif not maximum.converged:
+            warn_not_converged("WeibullAFT", f"after {maximum.n_iter} steps. Raise penalizer or max_iter")
 
     def _without_time_zero(
-        self, X: np.ndarray, y: Outcome, weight: np.ndarray
-    ) -> tuple[np.ndarray, Outcome, np.ndarray]:
-        """Leave out rows censored at time 0, which say nothing; refuse events there."""
-        zero = y.time < 1e-300  # `Outcome.censoring` moves a censoring at 0 by less than that
-        if (zero & y.event).any():
-            raise ValueError(
-                f"WeibullAFT needs positive event times; time is 0 in {_rows(zero & y.event)}. Give these events a "
-                "small time (half a day, say), or drop them"
-            )
+        self, X: FloatArray, y: Outcome, weight: FloatArray
+    ) -> tuple[FloatArray, Outcome, FloatArray]:
+        """Drop rows censored at time 0, which hold no information; refuse events there."""
+        refuse_time_zero(y, "drop these rows")
+        zero = y.time < TIME_ZERO
         return (X[~zero], y[~zero], weight[~zero]) if zero.any() else (X, y, weight)
 
-    def _of_a_sample(self, Z: np.ndarray, y: Outcome, weight: np.ndarray, start: np.ndarray) -> Maximum | None:
-        """For a large table the fit of every k-th row."""
-        every = len(Z) // WARM_START_ROWS * 4
-        if not every:
+    def _fit_sample(self, Z: FloatArray, y: Outcome, weight: FloatArray, start: FloatArray) -> Maximum | None:
+        """Fit every k-th row of a large table."""
+        step = len(Z) // WARM_START_ROWS * 4
+        if not step:
             return None
-        some = slice(every // 2, None, every)
-        if y[some].n_events < 10 * Z.shape[1]:
+        sample = slice(step // 2, None, step)
+        if y[sample].n_events < 10 * Z.shape[1]:
             return None
-        likelihood = _Likelihood(Z[some], y[some], weight[some] / weight[some].sum(), self.penalizer)
+        likelihood = _Likelihood(Z[sample], y[sample], weight[sample] / weight[sample].sum(), self.penalizer)
         return maximise(likelihood, start, tol=0.05, max_iter=20)
 
-    def _log_scale(self, X: np.ndarray) -> np.ndarray:
+    def _log_scale(self, X: FloatArray) -> FloatArray:
         return each_row_times(X, self.coef_) + self.intercept_  # log λ
 
-    def _grid(self) -> tuple[np.ndarray, np.ndarray]:
+    def _grid(self) -> tuple[FloatArray, FloatArray]:
         # Weibull curves bend most near 0: the squares of an even grid are dense there
         times = self.longest_ * np.linspace(0, 1, MOST_GRID_POINTS) ** 2
         return times, times
 
-    def _survival(self, X: np.ndarray, times: np.ndarray) -> np.ndarray:
+    def _survival(self, X: FloatArray, times: FloatArray) -> FloatArray:
         log_scale = self._log_scale(X)
         far = np.log(self.tau_)  # (t/λ)^ρ = (t/τ)^ρ·(τ/λ)^ρ
         with np.errstate(divide="ignore", over="ignore", under="ignore"):
@@ -159,7 +163,7 @@ class WeibullAFT(SurvivalModel):
                 survival[far_out] = np.exp(-np.exp(exponent))
         return survival
 
-    def _expected(self, X: np.ndarray) -> np.ndarray:
+    def _expected(self, X: FloatArray) -> FloatArray:
         """∫₀^τ exp(−(t/λ)^ρ) dt = λ·Γ(1 + 1/ρ)·P(1/ρ, (τ/λ)^ρ), P the regularised incomplete gamma function."""
         log_scale = self._log_scale(X)
         with np.errstate(over="ignore", under="ignore"):
@@ -173,14 +177,14 @@ class WeibullAFT(SurvivalModel):
 class _Likelihood:
     """Mean log-likelihood of (β, b, log ρ) less the penalty; features are standardised, the last column is 1."""
 
-    def __init__(self, Z: np.ndarray, y: Outcome, weight: np.ndarray, penalizer: float) -> None:
+    def __init__(self, Z: FloatArray, y: Outcome, weight: FloatArray, penalizer: float) -> None:
         self.Z, self.weight, self.penalizer = Z, weight, penalizer
         self.log_time, self.event = np.log(y.time), y.event.astype(float)
 
-    def penalty(self, theta: np.ndarray) -> float:
+    def penalty(self, theta: FloatArray) -> float:
         return 0.5 * self.penalizer * float(theta[:-2] @ theta[:-2] + theta[-1] ** 2)
 
-    def value(self, theta: np.ndarray) -> float:
+    def value(self, theta: FloatArray) -> float:
         self.rho = np.exp(np.clip(theta[-1], -50, 50))
         self.z = self.rho * (self.log_time - self.Z @ theta[:-1])
         with np.errstate(over="ignore"):
@@ -191,14 +195,14 @@ class _Likelihood:
 
     # derivatives where `value` was last called: ∂z/∂(xβ+b) = −ρ and ∂z/∂log ρ = z
 
-    def gradient(self, theta: np.ndarray) -> np.ndarray:
+    def gradient(self, theta: FloatArray) -> FloatArray:
         residual = self.weight * (self.event - self.hazard)
         gradient = np.append(-self.rho * (residual @ self.Z), self.weight @ self.event + residual @ self.z)
         gradient[:-2] -= self.penalizer * theta[:-2]
         gradient[-1] -= self.penalizer * theta[-1]
         return gradient
 
-    def curvature(self, _: np.ndarray) -> np.ndarray:
+    def curvature(self, _: FloatArray) -> FloatArray:
         """The negative Hessian."""
         Z, w, rho, z, hazard = self.Z, self.weight, self.rho, self.z, self.hazard
         residual = w * (self.event - hazard)
@@ -218,11 +222,40 @@ class _Likelihood:
 
 
 def refuse_time_zero(y: Outcome, otherwise: str) -> None:
-    """Refuse events at time 0 before anything is fitted, with what can be done else."""
-    many = int((y.event & (y.time == 0)).sum())
-    if many:
-        raise ValueError(
-            f"AFT works with the logarithm of time and cannot take events at time 0: {many:,} of {y.n_events:,} events "
-            f"{'is' if many == 1 else 'are'} there. If they came on the first day, add half a day (half a unit) to "
-            f"these times; or {otherwise}"
+    """Refuse events at time 0, of which an accelerated failure time model cannot take the logarithm.
+
+    The one rule for such events: `WeibullAFT` calls it when it is fitted, and others call it before long work.
+
+    Parameters
+    ----------
+    y : Outcome
+    otherwise : str or Message
+        What can be done instead of moving these events, in the imperative, such as "drop these rows".
+
+    Raises
+    ------
+    DataError
+        If there is an event at time 0.
+
+    Examples
+    --------
+    >>> refuse_time_zero(Outcome([0.0, 2.0], [True, True]), "drop these rows")
+    Traceback (most recent call last):
+    lifeyears.errors.DataError: AFT works with the logarithm of time and cannot take events at time 0: 1 of 2 events
+    is there (row 0). If it happened on the first day, add half a day (half a unit) to the time, or drop these rows.
+    """
+    at_zero = y.event & (y.time < TIME_ZERO)
+    count = int(at_zero.sum())
+    if count:
+        one = count == 1
+        raise DataError(
+            f"AFT works with the logarithm of time and cannot take events at time 0: {count:,} of {y.n_events:,} "
+            f"events {'is' if one else 'are'} there ({list_rows(at_zero)})",
+            hint=Message(
+                f"If {'it' if one else 'they'} happened on the first day, add half a day (half a unit) to "
+                f"{'the time' if one else 'these times'}, or ",
+                otherwise,
+                ".",
+            ),
+            n_events=count,
         )

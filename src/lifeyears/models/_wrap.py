@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
-from ..curves import SurvivalCurves, checked_grid, row_blocks
+from ..curves import SurvivalCurves, check_grid, row_blocks, thin_steps
+from ..errors import RequestError
 from ..outcome import as_outcome
-from ._adapters import Adapter, adapter_for
-from ._base import SurvivalModel, thinned
+from ._adapters import Adapter, adapt, count_rows
+from ._base import SurvivalModel, check_same_length
+
+if TYPE_CHECKING:
+    from .._typing import FloatArray, TableLike
+    from ..outcome import OutcomeLike
 
 
 def wrap(model: Any, tau: float | None = None) -> SurvivalModel:
@@ -43,7 +49,7 @@ def wrap(model: Any, tau: float | None = None) -> SurvivalModel:
     """
     if isinstance(model, SurvivalModel) and tau is None:
         return model
-    adapter_for(model)  # refuse early what is not known
+    adapt(model)  # refuse early what is not known
     return WrappedModel(model, tau=tau)
 
 
@@ -62,7 +68,7 @@ class WrappedModel(SurvivalModel):
         self.model = model
         self.tau = tau
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: TableLike, y: OutcomeLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit a copy of the model to X and y, in the form its library takes.
 
         Parameters
@@ -78,19 +84,19 @@ class WrappedModel(SurvivalModel):
         self
         """
         if y is None:
-            raise ValueError(f"{type(self.model).__name__} requires y to be passed, but the target y is None")
+            raise RequestError(f"{type(self.model).__name__} requires y to be passed, but the target y is None")
         y = as_outcome(y)
         validate_data(self, X, skip_check_array=True)
-        if _rows(X) != len(y):
-            raise ValueError(f"X has {_rows(X)} rows and y has {len(y)}: there must be one outcome for each row")
-        weight = self._checked_weight(sample_weight, np.zeros((len(y), 1)))
+        check_same_length(count_rows(X), y)
+        weight = self._check_weight(sample_weight, np.zeros((len(y), 1)))
         self.model_ = clone(self.model, safe=False)
-        self._adapter().fit(self.model_, X, y, weight)
-        own = self._adapter().horizon(self.model_)
+        adapter = adapt(self.model_)
+        adapter.fit(X, y, weight)
+        own = adapter.horizon()
         self.tau_ = own if self.tau is None and own is not None else self._horizon(y)
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> FloatArray:
         """Expected lifetime within the horizon; for a model without curves, the time it predicts.
 
         Parameters
@@ -103,21 +109,20 @@ class WrappedModel(SurvivalModel):
         array, shape (n,)
             In the unit of the times; higher is longer, whatever the wrapped model's own `predict` gives.
         """
-        model = self._fitted(X)
-        adapter = self._adapter()
-        if not adapter.gives_curves(model):
-            return adapter.times(model, X)
-        tau = self._own_horizon(model)
+        adapter = self._fitted(X)
+        if not adapter.gives_curves():
+            return adapter.predict_times(X)
+        tau = self._own_horizon(adapter)
         if tau is None:
-            curves = adapter.curves(model, X, None)
+            curves = adapter.curves(X, None)
             return curves.restricted_mean(float(curves.times[-1]))
-        grid = adapter.grid(model)
+        grid = adapter.grid()
         if grid is None:
-            return adapter.curves(model, X, None).restricted_mean(tau)
-        blocks = row_blocks(_rows(X), len(grid))
-        return np.concatenate([adapter.curves(model, _take(X, rows), grid).restricted_mean(tau) for rows in blocks])
+            return adapter.curves(X, None).restricted_mean(tau)
+        blocks = row_blocks(count_rows(X), len(grid))
+        return np.concatenate([adapter.curves(_take(X, rows), grid).restricted_mean(tau) for rows in blocks])
 
-    def predict_curves(self, X: Any, times: Any = None) -> SurvivalCurves:
+    def predict_curves(self, X: TableLike, times: ArrayLike | None = None) -> SurvivalCurves:
         """Survival curves of every row.
 
         Parameters
@@ -132,56 +137,48 @@ class WrappedModel(SurvivalModel):
         SurvivalCurves
             ``.survival`` is (n, m).
         """
-        model = self._fitted(X)
-        adapter = self._adapter()
-        if not adapter.gives_curves(model):
+        adapter = self._fitted(X)
+        if not adapter.gives_curves():
             raise TypeError(
-                f"{type(model).__name__} predicts times but no survival curves, so it can be ranked and scored, yet "
-                "not serve as a base or nuisance model"
+                f"{type(adapter.model).__name__} predicts times but no survival curves, so it can be ranked and "
+                "scored, but not serve as a base or nuisance model"
             )
-        grid = adapter.grid(model)
-        if times is not None:
-            times = checked_grid(times)
+        grid = adapter.grid()
+        requested = None if times is None else check_grid(times)
         if grid is None:
-            return adapter.curves(model, X, times)
-        times, reached = (times, times) if times is not None else thinned(grid)
-        parts = [adapter.curves(model, _take(X, rows), reached) for rows in row_blocks(_rows(X), len(grid))]
-        return SurvivalCurves(times, np.concatenate([part.survival for part in parts]), parts[0].interpolation)
+            return adapter.curves(X, requested)
+        shown, reached = thin_steps(grid) if requested is None else (requested, requested)
+        parts = [adapter.curves(_take(X, rows), reached) for rows in row_blocks(count_rows(X), len(grid))]
+        return SurvivalCurves(shown, np.concatenate([part.survival for part in parts]), parts[0].interpolation)
 
     @property
     def by_row(self) -> bool:  # type: ignore[override]
-        """As of a model of ours; else it is not known: a function may tell rows by their places, a Pipeline see all."""
+        """As of a model of ours; else it is not known: a function may know rows by their places, a Pipeline see all."""
         return isinstance(self.model, SurvivalModel) and self.model.by_row
 
-    def _adapter(self) -> Adapter:
-        return adapter_for(self.model)
-
-    def _fitted(self, X: Any) -> Any:
-        """The model to ask: our fitted copy, or the one handed over if it was fitted already."""
+    def _fitted(self, X: TableLike) -> Adapter:
+        """Return the adapter of the fitted model: of our fitted copy, or of the one passed if it was fitted already."""
         if hasattr(self, "model_"):
             validate_data(self, X, skip_check_array=True, reset=False)
-            return self.model_
-        if self._adapter().is_fitted(self.model):
-            return self.model
+            return adapt(self.model_)
+        adapter = adapt(self.model)
+        if adapter.is_fitted():
+            return adapter
         raise NotFittedError(f"this {type(self.model).__name__} is not fitted yet: call fit first")
 
-    def _own_horizon(self, model: Any) -> float | None:
-        """τ where it is known: from `fit`, from the user, or from the last time of a model fitted elsewhere."""
+    def _own_horizon(self, adapter: Adapter) -> float | None:
+        """Return τ where it is known: from `fit`, from the user, or from the last time of a model fitted elsewhere."""
         if hasattr(self, "tau_") or self.tau is not None:
             return getattr(self, "tau_", self.tau)
-        own = self._adapter().horizon(model)
+        own = adapter.horizon()
         if own is not None:
             return own
-        grid = self._adapter().grid(model)
+        grid = adapter.grid()
         return None if grid is None else float(grid[-1])
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "model_") or self._adapter().is_fitted(self.model)
+        return hasattr(self, "model_") or adapt(self.model).is_fitted()
 
 
-def _rows(X: Any) -> int:
-    return X.shape[0] if hasattr(X, "shape") else len(X)
-
-
-def _take(X: Any, rows: slice) -> Any:
+def _take(X: TableLike, rows: slice) -> TableLike:
     return X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows]

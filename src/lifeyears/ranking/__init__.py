@@ -1,15 +1,37 @@
 """Stage 2: a survival model retrained for the top of the list."""
 
+from ._calibration import CalibrationMap
 from ._dask import fit_on_dask
-from ._explain import Explanation
-from ._labels import PseudoLabels
+from ._network import YearsNetwork
+from ._piecewise import HazardInterval
 from ._ranker import BootstrappedRanker, fit_together
 from ._report import RankerReport
-from ._settings import PRESETS, Settings, settings_of
-from .loss._objective import HybridLoss, HybridObjective
+from ._settings import PRESETS, Settings, resolve_settings
+from .explanations import Explanation
+from .labels import PseudoLabels
+from .loss import HybridLoss, HybridObjective
+from .splines import InteractionTerms, SplineHazards, SplineTerms
+from .trees import BoostedInterval, HazardTrees, YearsTrees
+
+SAVED_CLASSES: tuple[type, ...] = (
+    BootstrappedRanker,
+    BoostedInterval,
+    CalibrationMap,
+    HazardInterval,
+    HazardTrees,
+    InteractionTerms,
+    PseudoLabels,
+    RankerReport,
+    SplineHazards,
+    SplineTerms,
+    YearsNetwork,
+    YearsTrees,
+)
+"""Classes of this package that a saved model may consist of (`lifeyears.save`)."""
 
 __all__ = [
     "PRESETS",
+    "SAVED_CLASSES",
     "BootstrappedRanker",
     "Explanation",
     "HybridLoss",
@@ -19,5 +41,5 @@ __all__ = [
     "Settings",
     "fit_on_dask",
     "fit_together",
-    "settings_of",
+    "resolve_settings",
 ]

@@ -1,4 +1,4 @@
-"""From scores to years: a strictly increasing map, so that the order stays and the top does not tie."""
+"""Calibration: a strictly increasing map from scores to years, which keeps the order and makes no ties at the top."""
 
 from __future__ import annotations
 
@@ -6,42 +6,44 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._typing import FloatArray
+
 GROUPS = 20
-LEAST_SLOPE = 0.05  # of the straight line's slope: where the data say "flat", the map still rises
+LEAST_SLOPE = 0.05  # as a share of the slope of the linear fit: the map rises even where the data are flat
 
 
 @dataclass(frozen=True, eq=False)
 class CalibrationMap:
-    """Straight between knots, and bending towards 0 and τ beyond them; strictly increasing throughout."""
+    """A strictly increasing map: linear between knots, and approaching 0 and τ beyond them."""
 
-    scores: np.ndarray
-    years: np.ndarray
+    scores: FloatArray
+    years: FloatArray
     slope: float
     lowest: float
     highest: float
     fitted: bool = True
 
-    def __call__(self, scores: np.ndarray) -> np.ndarray:
-        """Years that belong to scores."""
-        years = np.interp(scores, self.scores, self.years)
+    def __call__(self, scores: FloatArray) -> FloatArray:
+        """Return the years of scores."""
+        years = np.asarray(np.interp(scores, self.scores, self.years))
         above, below = scores > self.scores[-1], scores < self.scores[0]
-        years[above] = _bend(scores[above] - self.scores[-1], self.years[-1], self.slope, self.highest)
-        years[below] = -_bend(self.scores[0] - scores[below], -self.years[0], self.slope, -self.lowest)
+        years[above] = _approach(scores[above] - self.scores[-1], self.years[-1], self.slope, self.highest)
+        years[below] = -_approach(self.scores[0] - scores[below], -self.years[0], self.slope, -self.lowest)
         return years
 
     @classmethod
     def identity(cls, tau: float = np.inf) -> CalibrationMap:
-        """For scores that nothing was held out to calibrate with: as they are, but bent to stay within (0, τ)."""
+        """Return the map for scores without held-out rows to calibrate with: scores, kept within (0, τ)."""
         if not np.isfinite(tau):
             return cls(np.zeros(1), np.zeros(1), 1.0, -np.inf, np.inf, fitted=False)
         ends = np.array([0.02, 0.98]) * tau
         return cls(ends, ends, 1.0, 0.0, tau, fitted=False)
 
     @classmethod
-    def fit(cls, scores: np.ndarray, outcomes: np.ndarray, tau: float) -> CalibrationMap:
-        """Isotonic through the mean outcomes of groups of like score, with a least slope, within (0, τ).
+    def fit(cls, scores: FloatArray, outcomes: FloatArray, tau: float) -> CalibrationMap:
+        """Fit an isotonic regression to mean outcomes of groups of similar score, within (0, τ), with a least slope.
 
-        Equal scores stay in one group. With fewer than five groups' worth of rows it is a straight line.
+        Equal scores stay in one group. With rows for fewer than five groups it is a linear fit.
         """
         from sklearn.isotonic import isotonic_regression
 
@@ -64,19 +66,19 @@ class CalibrationMap:
             y = isotonic_regression(np.add.reduceat(total, first) / weight, sample_weight=weight)
             y = y[0] + np.append(0.0, np.cumsum(np.maximum(np.diff(y), LEAST_SLOPE * slope * np.diff(x))))
             y += outcomes.mean() - np.average(y, weights=weight)
-        return cls(x, _squeezed(y, tau), slope, 0.0, tau)
+        return cls(x, _keep_within(y, tau), slope, 0.0, tau)
 
 
-def _squeezed(years: np.ndarray, tau: float) -> np.ndarray:
-    """Knots strictly within (0, τ), in their order: those near the ends or beyond are bent into the outermost 2%."""
+def _keep_within(years: FloatArray, tau: float) -> FloatArray:
+    """Return knots strictly within (0, τ), in the same order: those beyond or near the ends move into the last 2%."""
     edge = 0.02 * tau
     inside = np.clip(years, edge, tau - edge)
     beyond = years - inside
-    return inside + np.sign(beyond) * _bend(np.abs(beyond), 0.0, 1.0, 0.5 * edge)
+    return np.asarray(inside + np.sign(beyond) * _approach(np.abs(beyond), 0.0, 1.0, 0.5 * edge))
 
 
-def _bend(distance: np.ndarray, start: float, slope: float, limit: float) -> np.ndarray:
-    """Rise from `start` with `slope`, less and less steeply, towards `limit`, never reaching it."""
+def _approach(distance: FloatArray, start: float, slope: float, limit: float) -> FloatArray:
+    """Rise from `start` with `slope`, less and less steeply, towards `limit`, without reaching it."""
     if not np.isfinite(limit):
         return start + slope * distance
     room = limit - start

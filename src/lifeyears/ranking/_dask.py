@@ -1,84 +1,117 @@
-"""Beyond one machine: the second stage on a Dask collection, by LightGBM's own Dask estimator."""
+"""Distributed fits: the second stage on a Dask collection, by LightGBM's own Dask estimator."""
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from .._threads import one_thread
-from ..models._base import horizon_of
-from ..outcome import Outcome, as_outcome
-from ._fitting import FEWEST_TO_CALIBRATE, Fitting
-from ._labels import PseudoLabels
+from .._typing import BoolArray, FloatArray, IntArray
+from ..errors import DataError, Message, MissingExtraError, RequestError, Setting
+from ..outcome import Outcome, as_outcome, resolve_horizon
+from ._fitting import FEWEST_TO_CALIBRATE, RankerFitter
 from ._ranker import BootstrappedRanker
 from ._settings import Settings
-from .loss._objective import HybridLoss, HybridObjective
-from .trees._boosters import YearsTrees
+from .loss import HybridLoss, HybridObjective
+from .trees import YearsTrees
+
+if TYPE_CHECKING:
+    import lightgbm
+    import pandas as pd
+    from dask import array as dask_array
+    from dask import dataframe as dask_dataframe
+    from dask.delayed import Delayed
+    from distributed import Client
+
+    from ..data import TablePreprocessor
+    from ..models import SurvivalModel
+
+    Collection: TypeAlias = dask_array.Array | dask_dataframe.DataFrame
+    Block: TypeAlias = pd.DataFrame | FloatArray
+    Piece: TypeAlias = tuple[Block, Outcome]
+    Sample: TypeAlias = tuple[Block, Outcome, BoolArray]
+    Labelling: TypeAlias = tuple[TablePreprocessor, RankerFitter, SurvivalModel, SurvivalModel | None]
 
 FIRST_STAGE_ROWS = 200_000
 
 
 def fit_on_dask(
-    ranker: BootstrappedRanker, X: Any, y: Any, client: Any = None, first_stage_rows: int = FIRST_STAGE_ROWS
+    ranker: BootstrappedRanker,
+    X: Collection,
+    y: Collection,
+    client: Client | None = None,
+    first_stage_rows: int = FIRST_STAGE_ROWS,
 ) -> BootstrappedRanker:
-    """Fit a ranker whose second stage is trained on all rows of a Dask collection, wherever they lie.
+    """Fit a ranker whose second stage is trained on all rows of a Dask collection, wherever they are.
 
-    The first stage (preprocessing, base model, and a censoring model where one is needed) is fitted here, on a random
-    sample of the rows. The workers then label their own rows, the rows are shuffled among them, and LightGBM's
-    distributed training grows the trees. A worker draws its query groups from its own rows: after the shuffle these
-    are random groups of the whole. Rounds are chosen on a held-out part of the sample, as for one machine, but after
-    training: workers cannot stop at different rounds.
+    The first stage (preprocessing, base model, and a censoring model where one is needed) is fitted on this machine, to
+    a random sample of the rows. The workers then label their own rows, the rows are shuffled among them, and LightGBM
+    trains the trees in a distributed way. A worker draws its query groups from its own rows: after the shuffle these
+    are random groups of the whole. The number of rounds is chosen on a held-out part of the sample, as for one machine,
+    but after training: workers cannot stop at different rounds.
 
     Parameters
     ----------
     ranker : BootstrappedRanker
         With one fit of trees: ``preset="paper"``, or ``folds=0, members=("years",)`` with settings of your own. It is
         cloned, not changed.
-    X : Dask DataFrame or Dask array, cut by rows
-    y : Dask DataFrame or Dask array, cut at the same rows
+    X : Dask DataFrame or Dask array, partitioned by rows
+    y : Dask DataFrame or Dask array, partitioned at the same rows
         Two columns: event, time.
     client : distributed.Client, optional
-        By default the one in use.
-    first_stage_rows : int
-        Rows that are brought to this machine, about.
+        By default the current client.
+    first_stage_rows : int, default 200,000
+        Approximate number of rows that are brought to this machine.
 
     Returns
     -------
     BootstrappedRanker
-        Fitted. `pseudo_labels_`, `held_out_` and what `report_` counts are of the sample. Which worker gets which rows
-        is Dask's choice, so that two fits may differ in the last digits, unlike those of `BootstrappedRanker.fit`.
+        Fitted. `pseudo_labels_`, `held_out_` and the counts of `report_` are of the sample. Which worker gets which
+        rows is Dask's choice, so that two fits may differ in the last digits, unlike those of `BootstrappedRanker.fit`.
 
     Raises
     ------
-    ValueError
-        For settings that have no distributed form, or parts of X and y that do not fit together.
+    RequestError
+        For settings that have no distributed form, or partitions of X and y that do not match.
     """
     ranker = clone(ranker)
     settings = ranker._settings(FIRST_STAGE_ROWS)
     if settings.folds or settings.members != ("years",) or ranker.second_stage != "gbdt":
-        raise ValueError(
-            'on Dask the second stage is one fit of trees: use preset="paper", or folds=0 and members=("years",)'
+        own = Message(Setting("folds", 0), " and ", Setting("members", ("years",)))
+        raise RequestError(
+            "on Dask the second stage is one fit of trees",
+            hint=Message("Use ", Setting("preset", "paper"), ", or ", own, "."),
         )
     if settings.cross_fit_base:
-        raise ValueError("on Dask the base model is fitted once, on a sample: set cross_fit_base=False")
-    client = _client(client)
+        raise RequestError(
+            "on Dask the base model is fitted once, to a sample",
+            hint=Message("Set ", Setting("cross_fit_base", False), "."),
+        )
+    client = _find_client(client)
     seed = int(check_random_state(ranker.random_state).randint(2**31 - 1))
-    blocks = _blocks(X, y)
-    rows = sum(client.gather(client.compute([_delayed(len)(part) for _, part in blocks])))
-    brought = min(1.0, first_stage_rows / max(rows, 1))
-    held = min(settings.validation_fraction, brought)
-    many = max(len(blocks), len(client.scheduler_info(n_workers=-1)["workers"]))
-    dealt = client.persist([_deal(*block, many, brought, held, (seed, at)) for at, block in enumerate(blocks)])
+    blocks = _pair_blocks(X, y)
+    n_rows = sum(client.gather(client.compute([_delay(len)(part) for _, part in blocks])))
+    sample_share = min(1.0, first_stage_rows / max(n_rows, 1))
+    held_out_share = min(settings.validation_fraction, sample_share)
+    n_parts = max(len(blocks), len(client.scheduler_info(n_workers=-1)["workers"]))
+    shuffled = client.persist(
+        [
+            _delay(shuffle_block)(*block, n_parts, sample_share, held_out_share, (seed, number))
+            for number, block in enumerate(blocks)
+        ]
+    )
 
-    sample, outcome, held_out = _joined(client.gather(client.compute([_part(each, -1) for each in dealt])))
+    samples: list[Sample] = client.gather(client.compute([parts[-1] for parts in shuffled]))
+    sample, outcome = _join_pieces([(table, lives) for table, lives, _ in samples])
+    held_out = np.concatenate([marks for _, _, marks in samples])
     matrix = ranker._training_matrix(sample, {})
-    ranker.tau_ = horizon_of(ranker.tau, outcome)
-    fitting = Fitting(
+    ranker.tau_ = resolve_horizon(ranker.tau, outcome)
+    fitter = RankerFitter(
         base=ranker.base,
         censoring=ranker.censoring,
         tau=ranker.tau_,
@@ -90,34 +123,34 @@ def fit_on_dask(
         verbose=False,
     )
     with one_thread():
-        base = fitting.new_base().fit(matrix, outcome)
-        weigher = fitting.new_censoring(matrix, outcome) if settings.label == "dr" else None
-        labels = fitting.labelled(base, weigher, matrix, outcome)
+        base = fitter.make_base().fit(matrix, outcome)
+        censoring = fitter.fit_censoring(matrix, outcome) if settings.label == "dr" else None
+        labels = fitter.compute_labels(base, censoring, matrix, outcome)
     # all that a worker needs is in these, sent to each once
-    kit = client.scatter((ranker.preprocessor_, fitting, base, weigher), broadcast=True)
-    parts = [_labelled_part([_part(each, at) for each in dealt], _delayed(kit)) for at in range(many)]
+    labelling = client.scatter((ranker.preprocessor_, fitter, base, censoring), broadcast=True)
+    parts = [_delay(label_part)([block[number] for block in shuffled], _delay(labelling)) for number in range(n_parts)]
     parts = client.persist(parts)
-    sizes, totals = zip(*client.gather(client.compute([_size(part) for part in parts])), strict=True)
+    sizes, totals = zip(*client.gather(client.compute([_delay(_summarise)(part) for part in parts])), strict=True)
     if min(sizes) == 0:
-        raise ValueError(f"{rows} rows are too few for {many} parts: use fewer partitions and workers")
+        raise DataError(f"{n_rows} rows are too few for {n_parts} parts", hint="Use fewer partitions and workers.")
     centre = float(sum(totals) / sum(sizes))
-    booster = _trained(parts, sizes, matrix.shape[1], centre, ranker.tau_, settings, seed, client)
-    rounds = _best_round(booster, matrix[held_out], labels.values[held_out], centre, ranker.tau_, settings, seed)
+    booster = _train_on_workers(parts, sizes, matrix.shape[1], centre, ranker.tau_, settings, seed, client)
+    rounds = _choose_round(booster, matrix[held_out], labels.values[held_out], centre, ranker.tau_, settings, seed)
     member = YearsTrees(booster, centre, rounds)
 
-    where = np.flatnonzero(held_out)
+    rows = np.flatnonzero(held_out)
     outcomes = np.empty(0)
-    if len(where) >= FEWEST_TO_CALIBRATE:
+    if len(rows) >= FEWEST_TO_CALIBRATE:
         with one_thread():
-            judge = fitting.new_censoring(matrix, outcome)
-            outcomes = fitting.judged(base, judge, matrix[where], outcome[where]).values
-    fitting.notes.append(f"second stage on Dask: {sum(sizes):,} rows in {many} parts; first stage on {len(matrix):,}")
-    return ranker._keep(fitting.of_one_member(base, member, labels, matrix, where, outcomes), matrix)
+            censoring = fitter.fit_censoring(matrix, outcome)
+            outcomes = fitter.estimate_outcomes(base, censoring, matrix[rows], outcome[rows]).values
+    fitter.notes.append(f"second stage on Dask: {sum(sizes):,} rows in {n_parts} parts; first stage on {len(matrix):,}")
+    return ranker._store(fitter.finish_one_member(base, member, labels, matrix, rows, outcomes), matrix)
 
 
 @dataclass(eq=False)
 class WorkerObjective:
-    """The hybrid objective on a worker's own rows, made when it first sees their labels."""
+    """The hybrid objective on a worker's own rows, made when it is first called with their labels."""
 
     centre: float
     tau: float
@@ -127,7 +160,7 @@ class WorkerObjective:
     seed: int
     own: HybridObjective | None = field(default=None, repr=False)
 
-    def __call__(self, labels: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def __call__(self, labels: FloatArray, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
         if self.own is None or len(self.own.labels) != len(labels):
             gains = np.clip(labels, 0.0, self.tau)
             self.own = HybridObjective(labels, self.alpha, self.margin, self.group_size, self.seed, gains)
@@ -137,69 +170,70 @@ class WorkerObjective:
         return {**vars(self), "own": None}
 
 
-def _client(client: Any) -> Any:
+def _find_client(client: Client | None) -> Client:
     try:
         from distributed import default_client
     except ImportError as error:
-        raise ImportError('fit_on_dask needs dask: pip install "lifeyears[dask]"') from error
+        raise MissingExtraError(
+            "fit_on_dask needs dask, which is not installed", hint='Run pip install "lifeyears[dask]".'
+        ) from error
     return default_client() if client is None else client
 
 
-def _delayed(what: Any) -> Any:
+def _delay(value: object) -> Delayed:
     from dask import delayed
 
-    return delayed(what)
+    return delayed(value)
 
 
-def _blocks(X: Any, y: Any) -> list[tuple[Any, Any]]:
-    """Delayed pieces of X and y, row block by row block."""
-    made = []
+def _pair_blocks(X: Collection, y: Collection) -> list[tuple[Delayed, Delayed]]:
+    """Return delayed blocks of rows of X and y."""
+    blocks = []
     for name, table in (("X", X), ("y", y)):
         if not hasattr(table, "to_delayed"):
-            raise ValueError(f"{name} must be a Dask DataFrame or a Dask array; got {type(table).__name__}")
+            raise RequestError(f"{name} must be a Dask DataFrame or a Dask array; got {type(table).__name__}")
         if hasattr(table, "rechunk") and table.ndim == 2:
             table = table.rechunk({1: -1})
-        made.append(np.ravel(np.array(table.to_delayed(), dtype=object)).tolist())
-    if len(made[0]) != len(made[1]):
-        raise ValueError(f"X has {len(made[0])} partitions and y has {len(made[1])}: cut both at the same rows")
-    return list(zip(*made, strict=True))
+        blocks.append(np.ravel(np.array(table.to_delayed(), dtype=object)).tolist())
+    if len(blocks[0]) != len(blocks[1]):
+        raise DataError(
+            f"X has {len(blocks[0])} partitions and y has {len(blocks[1])}", hint="Partition both at the same rows."
+        )
+    return list(zip(*blocks, strict=True))
 
 
-def _deal(X: Any, y: Any, many: int, brought: float, held: float, seed: tuple[int, int]) -> Any:
-    return _delayed(deal)(X, y, many, brought, held, seed)
-
-
-def deal(X: Any, y: Any, many: int, brought: float, held: float, seed: tuple[int, int]) -> dict[int, Any]:
-    """Deal a block's rows at random to `many` parts; part −1 is the sample, with which of its rows are held out."""
+def shuffle_block(
+    X: Block, y: Block, n_parts: int, sample_share: float, held_out_share: float, seed: tuple[int, int]
+) -> dict[int, Piece | Sample]:
+    """Divide the rows of a block at random among parts; part −1 is the sample, with a mask of its held-out rows."""
     outcome = as_outcome(tuple(y.T) if isinstance(y, np.ndarray) and y.ndim == 2 else y)
     if len(outcome) != len(X):
-        raise ValueError(f"a partition of X has {len(X)} rows and that of y {len(outcome)}: cut both at the same rows")
+        raise DataError(
+            f"a partition of X has {len(X)} rows and that of y {len(outcome)}", hint="Partition both at the same rows."
+        )
     rng = np.random.default_rng(seed)
-    luck, order = rng.random(len(X)), rng.permutation(len(X))
-    sample = np.flatnonzero(luck < brought)
-    trained = order[luck[order] >= held]
-    dealt: dict[int, Any] = {-1: (_rows(X, sample), outcome[sample], luck[sample] < held)}
-    turn = (np.arange(len(trained)) + int(rng.integers(many))) % many  # so that small blocks do not all feed part 0
-    for at in range(many):
-        rows = trained[turn == at]
-        dealt[at] = (_rows(X, rows), outcome[rows])
-    return dealt
+    draws, order = rng.random(len(X)), rng.permutation(len(X))
+    sample = np.flatnonzero(draws < sample_share)
+    trained = order[draws[order] >= held_out_share]
+    parts: dict[int, Piece | Sample] = {-1: (_take_rows(X, sample), outcome[sample], draws[sample] < held_out_share)}
+    # from a random part on, so that small blocks do not all fill part 0
+    part_of = (np.arange(len(trained)) + int(rng.integers(n_parts))) % n_parts
+    for number in range(n_parts):
+        rows = trained[part_of == number]
+        parts[number] = (_take_rows(X, rows), outcome[rows])
+    return parts
 
 
-def _rows(X: Any, rows: np.ndarray) -> Any:
+def _take_rows(X: Block, rows: IntArray) -> Block:
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
-def _part(dealt: Any, at: int) -> Any:
-    return dealt[at]
-
-
-def _joined(pieces: list[tuple]) -> tuple[Any, ...]:
-    """Pieces of tables, outcomes (and marks) put together."""
+def _join_pieces(pieces: list[Piece]) -> Piece:
+    """Join tables and outcomes."""
     pieces = [piece for piece in pieces if len(piece[1])]
     if not pieces:
-        return np.empty((0, 1)), Outcome(np.empty(0), np.empty(0, dtype=bool)), np.empty(0, dtype=bool)
-    tables, outcomes, *marks = zip(*pieces, strict=True)
+        return np.empty((0, 1)), Outcome(np.empty(0), np.empty(0, dtype=bool))
+    tables, outcomes = zip(*pieces, strict=True)
     if hasattr(tables[0], "iloc"):
         import pandas as pd
 
@@ -207,45 +241,42 @@ def _joined(pieces: list[tuple]) -> tuple[Any, ...]:
     else:
         table = np.concatenate(tables)
     time, event = (np.concatenate([getattr(y, name) for y in outcomes]) for name in ("time", "event"))
-    return table, Outcome(time, event), *(np.concatenate(mark) for mark in marks)
+    return table, Outcome(time, event)
 
 
-def _labelled_part(pieces: list[Any], kit: Any) -> Any:
-    return _delayed(labelled_part)(pieces, kit)
-
-
-def labelled_part(pieces: list[tuple], kit: tuple) -> tuple[np.ndarray, np.ndarray]:
-    """On a worker: the matrix of its rows and their pseudo-labels."""
-    preprocessor, fitting, base, weigher = kit
-    table, outcome = _joined(pieces)
+def label_part(pieces: list[Piece], labelling: Labelling) -> tuple[FloatArray, FloatArray]:
+    """Return the matrix of a worker's rows and their pseudo-labels."""
+    preprocessor, fitter, base, censoring = labelling
+    table, outcome = _join_pieces(pieces)
     if not len(outcome):
         return np.empty((0, 1)), np.empty(0)
-    matrix = preprocessor.transform(table)
+    matrix = np.asarray(preprocessor.transform(table))
     with one_thread():
-        labels: PseudoLabels = fitting.labelled(base, weigher, matrix, outcome)
+        labels = fitter.compute_labels(base, censoring, matrix, outcome)
     return matrix, labels.values
 
 
-def _size(part: Any) -> Any:
-    return _delayed(lambda made: (len(made[1]), float(made[1].sum())))(part)
+def _summarise(part: tuple[FloatArray, FloatArray]) -> tuple[int, float]:
+    """Return the number of labels and their sum."""
+    return len(part[1]), float(part[1].sum())
 
 
-def _trained(
-    parts: list[Any],
+def _train_on_workers(
+    parts: list[Delayed],
     sizes: tuple[int, ...],
-    columns: int,
+    n_columns: int,
     centre: float,
     tau: float,
     settings: Settings,
     seed: int,
-    client: Any,
-) -> Any:
-    """LightGBM's distributed training with the objective of one machine."""
+    client: Client,
+) -> lightgbm.Booster:
+    """Run LightGBM's distributed training with the objective of one machine."""
     import dask.array as da
     from lightgbm import DaskLGBMRegressor
 
     X = da.concatenate(
-        [da.from_delayed(part[0], (size, columns), np.float64) for part, size in zip(parts, sizes, strict=True)]
+        [da.from_delayed(part[0], (size, n_columns), np.float64) for part, size in zip(parts, sizes, strict=True)]
     )
     labels = da.concatenate(
         [da.from_delayed(part[1], (size,), np.float64) for part, size in zip(parts, sizes, strict=True)]
@@ -271,24 +302,30 @@ def _trained(
         verbosity=-1,
     )
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Parameter n_jobs will be ignored")  # said of its own default
+        warnings.filterwarnings("ignore", message="Parameter n_jobs will be ignored")  # about its own default
         return model.fit(X, labels).booster_
 
 
-def _best_round(
-    booster: Any, X: np.ndarray, labels: np.ndarray, centre: float, tau: float, settings: Settings, seed: int
+def _choose_round(
+    booster: lightgbm.Booster,
+    X: FloatArray,
+    labels: FloatArray,
+    centre: float,
+    tau: float,
+    settings: Settings,
+    seed: int,
 ) -> int:
-    """The round at which early stopping would have ended: by the hybrid loss of held-out rows."""
-    rounds = booster.current_iteration()
+    """Return the round that early stopping would have chosen, by the hybrid loss of held-out rows."""
+    rounds = int(booster.current_iteration())
     if not len(X) or not settings.early_stopping_rounds:
         return rounds
     loss = HybridLoss(labels, settings.alpha, settings.margin, settings.group_size, seed, np.clip(labels, 0.0, tau))
     best, least, scores = 0, np.inf, np.full(len(X), centre)
-    for at in range(rounds):
-        scores += booster.predict(X, start_iteration=at, num_iteration=1, num_threads=1)
-        now = loss(scores)
-        if now < least:
-            best, least = at + 1, now
-        elif at + 1 - best >= settings.early_stopping_rounds:
+    for count in range(1, rounds + 1):
+        scores += booster.predict(X, start_iteration=count - 1, num_iteration=1, num_threads=1)
+        current = loss(scores)
+        if current < least:
+            best, least = count, current
+        elif count - best >= settings.early_stopping_rounds:
             break
     return best

@@ -4,44 +4,57 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from .._typing import FloatArray
 from ..curves import row_blocks
-from ..models._deep import torch_side
+from ..models.deep import import_networks
 
-HIDDEN = (64, 32)
+if TYPE_CHECKING:
+    import torch
+
 EPOCHS, PATIENCE = 60, 8
 HELD_OUT_SHARE = 0.15
 
 
 @dataclass(frozen=True, eq=False)
 class YearsNetwork:
-    """f(x) = centre + spread·network(standardised x): years."""
+    """Expected years f(x) = centre + spread·network(standardised x)."""
 
-    network: Any
-    mean: np.ndarray
-    scale: np.ndarray
+    hidden: ClassVar[tuple[int, ...]] = (64, 32)  # sizes of the hidden layers
+    dropout: ClassVar[float] = 0.1
+
+    network: torch.nn.Module
+    mean: FloatArray
+    scale: FloatArray
     centre: float
     spread: float
 
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        """Years of each row."""
-        side = torch_side()
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Return the expected years of each row."""
+        side = import_networks()
         with side.torch.no_grad(), side.private_torch(0):
             parts = [
                 self.network(side.torch.from_numpy(((X[rows] - self.mean) / self.scale).astype(np.float32)))
                 for rows in row_blocks(len(X), 4 * X.shape[1])
             ]
-        return self.centre + self.spread * side.torch.cat(parts).double().numpy()[:, 0]
+        return np.asarray(self.centre + self.spread * side.torch.cat(parts).double().numpy()[:, 0])
 
 
-def hybrid_loss(
-    output: Any, labels: Any, gains: Any, alpha: float, margin: float, group_size: int, centre: float, spread: float
-) -> Any:
-    """α·MSE + (1 − α)·rank (section 5), the mean over groups of the batch; ranks are held fixed, as in the trees."""
-    torch = torch_side().torch
+def compute_hybrid_loss(
+    output: torch.Tensor,
+    labels: torch.Tensor,
+    gains: torch.Tensor,
+    alpha: float,
+    margin: float,
+    group_size: int,
+    centre: float,
+    spread: float,
+) -> torch.Tensor:
+    """Return α·MSE + (1 − α)·rank (section 5), the mean over groups of the batch; ranks are held fixed."""
+    torch = import_networks().torch
     scores = centre + spread * output.reshape(-1)
     total, groups = scores.new_zeros(()), 0
     for f, y, gain in zip(scores.split(group_size), labels.split(group_size), gains.split(group_size), strict=True):
@@ -63,19 +76,21 @@ def hybrid_loss(
 
 
 def train_network(
-    X: np.ndarray, labels: np.ndarray, gains: np.ndarray, alpha: float, margin: float, group_size: int, seed: int
+    X: FloatArray, labels: FloatArray, gains: FloatArray, alpha: float, margin: float, group_size: int, seed: int
 ) -> YearsNetwork:
-    """Adam over random batches of one group each, stopped on a share of the rows."""
-    side = torch_side()
+    """Train a network by Adam over random batches of one group each, stopped early on a share of the rows."""
+    side = import_networks()
     torch = side.torch
     mean, scale = X.mean(axis=0), X.std(axis=0)
     scale = np.where(scale > 0, scale, 1.0)
     centre, spread = float(labels.mean()), float(labels.std()) or 1.0
     order = np.random.default_rng(seed).permutation(len(X))
     held_out = order[: int(HELD_OUT_SHARE * len(X))] if len(X) >= 40 else order[:0]
-    loss = partial(hybrid_loss, alpha=alpha, margin=margin, group_size=group_size, centre=centre, spread=spread)
+    loss = partial(compute_hybrid_loss, alpha=alpha, margin=margin, group_size=group_size, centre=centre, spread=spread)
     with side.private_torch(seed):
-        network = side.build_network(X.shape[1], HIDDEN, 1, dropout=0.1, batch_norm=False, bias=True)
+        network = side.build_network(
+            X.shape[1], YearsNetwork.hidden, 1, dropout=YearsNetwork.dropout, batch_norm=False, bias=True
+        )
         side.train(
             network,
             loss,

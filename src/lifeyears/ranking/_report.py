@@ -1,32 +1,32 @@
-"""What a fitted ranker is made of, in words."""
+"""The report of a fitted ranker."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ._labels import PseudoLabels
+from .labels import PseudoLabels
 
 
 @dataclass(frozen=True, eq=False)
 class RankerReport:
-    """What a ranker is made of.
+    """What a ranker consists of.
 
     Attributes
     ----------
     labels : PseudoLabels or None
-        How the pseudo-labels came about; None where relevance was given.
+        How the pseudo-labels were computed; None if relevance was given.
     weights : dict of member to weight
-        Of the base model and the members; their sum is near 1 if each is calibrated.
+        Weights of the base model and the members; their sum is near 1 if each is calibrated.
     rounds : dict of member to int
-        Trees kept.
+        Number of trees kept.
     terms : dict of member to int
-        Kept of broken lines and products, in the median fold.
+        Number of spline terms and interactions kept, in the median fold.
     kept_base : bool
-        The base model is used as it is: too few events, or nothing was better on held-out rows (see `notes`).
+        Whether the base model is used alone: events were too few, or nothing was better on held-out rows (see `notes`).
     calibrated : bool
-        Whether held-out rows were there to map scores to years.
+        Whether there were held-out rows to calibrate scores to years.
     notes : tuple of str
-        What was done otherwise than asked, and why.
+        What was done differently from what was requested, and why.
     """
 
     labels: PseudoLabels | None
@@ -41,9 +41,9 @@ class RankerReport:
         parts = [f"{name} {weight:.2f}" for name, weight in self.weights.items()]
         lines = [f"weights: {', '.join(parts)}"]
         if self.rounds:
-            lines.append("trees: " + ", ".join(f"{name} {many}" for name, many in self.rounds.items()))
+            lines.append("trees: " + ", ".join(f"{name} {count}" for name, count in self.rounds.items()))
         if self.terms:
-            lines.append("terms: " + ", ".join(f"{name} {many}" for name, many in self.terms.items()))
+            lines.append("terms: " + ", ".join(f"{name} {count}" for name, count in self.terms.items()))
         if self.labels is not None:
             lines.append(repr(self.labels))
         if self.kept_base:

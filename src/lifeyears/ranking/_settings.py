@@ -1,25 +1,18 @@
-"""The two presets: the paper's Table A1, and what was measured to be best (docs/method.md)."""
+"""The two presets: the paper's Table A1, and the settings that performed best in our experiments (docs/method.md)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
 
+from ..checks import check_choice, check_number, check_whole
+from ..errors import Message, RequestError, Setting
 
-def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}")
-
-
-def _within(name: str, value: Any, low: float, high: float | None, whole: bool = False) -> None:
-    number = isinstance(value, Integral if whole else Real) and not isinstance(value, (bool, np.bool_))
-    if not number or not low <= value < np.inf or (high is not None and value > high):
-        kind = "a whole number" if whole else "a number"
-        limits = f"at least {low:g}" if high is None else f"between {low:g} and {high:g}"
-        raise ValueError(f"{name} must be {kind}, {limits}; got {value!r}")
+MEMBERS = ("base", "years", "hazard", "lines", "pairs")
+SMALLEST_SHARE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -46,33 +39,34 @@ class Settings:
     validation_fraction: float
 
     def __post_init__(self) -> None:
-        _one_of("label", self.label, ("ey", "dr"))
-        if not self.members or set(self.members) - {"base", "years", "hazard", "lines", "pairs"}:
-            raise ValueError(
-                'members must name some of "base", "years", "hazard", "lines" and "pairs", at least one; '
-                f"got {self.members!r}"
-            )
+        check_choice("label", self.label, ("ey", "dr"))
+        if not self.members or set(self.members) - set(MEMBERS):
+            names = ", ".join(f'"{name}"' for name in MEMBERS)
+            raise RequestError(f"members must name at least one of {names}; got {self.members!r}")
         if self.folds == 0 and self.members != ("years",):
-            raise ValueError('without folds there is nothing to weigh members by: set folds, or members=("years",)')
-        _within("folds", self.folds, 0, None, whole=True)
+            raise RequestError(
+                "without folds there are no held-out rows to weight several members by",
+                hint=Message("Set ", Setting("folds"), " to 2 or more, or use ", Setting("members", ("years",)), "."),
+            )
+        check_whole("folds", self.folds, 0)
         if self.folds == 1:
-            raise ValueError("folds must be 0 (one fit) or at least 2; got 1")
-        _within("phases", self.phases, 1, 10, whole=True)
-        _within("alpha", self.alpha, 0, 1)
-        _within("margin", self.margin, 0, None)
-        _within("group_size", self.group_size, 2, None, whole=True)
-        _within("learning_rate", self.learning_rate, 1e-9, None)
-        for name in ("n_estimators", "min_child_samples"):
-            _within(name, getattr(self, name), 1, None, whole=True)
-        _within("max_depth", self.max_depth, -1, None, whole=True)
+            raise RequestError("folds must be 0 (one fit) or at least 2; got 1")
+        check_whole("phases", self.phases, 1, 10)
+        check_number("alpha", self.alpha, 0, 1)
+        check_number("margin", self.margin, 0)
+        check_whole("group_size", self.group_size, 2)
+        check_number("learning_rate", self.learning_rate, SMALLEST_SHARE)
+        check_whole("n_estimators", self.n_estimators, 1)
+        check_whole("min_child_samples", self.min_child_samples, 1)
+        check_whole("max_depth", self.max_depth, -1)
         if not isinstance(self.cross_fit_base, (bool, np.bool_)):
-            raise ValueError(f"cross_fit_base must be True or False; got {self.cross_fit_base!r}")
-        for name in ("num_leaves", "max_bin"):
-            _within(name, getattr(self, name), 2, None, whole=True)
-        for name in ("subsample", "colsample_bytree"):
-            _within(name, getattr(self, name), 1e-9, 1)
-        _within("early_stopping_rounds", self.early_stopping_rounds, 0, None, whole=True)
-        _within("validation_fraction", self.validation_fraction, 0, 0.9)
+            raise RequestError(f"cross_fit_base must be True or False; got {self.cross_fit_base!r}")
+        check_whole("num_leaves", self.num_leaves, 2)
+        check_whole("max_bin", self.max_bin, 2)
+        check_number("subsample", self.subsample, SMALLEST_SHARE, 1)
+        check_number("colsample_bytree", self.colsample_bytree, SMALLEST_SHARE, 1)
+        check_whole("early_stopping_rounds", self.early_stopping_rounds, 0)
+        check_number("validation_fraction", self.validation_fraction, 0, 0.9)
 
 
 PRESETS = {
@@ -122,14 +116,15 @@ PRESETS = {
 }
 
 
-def settings_of(preset: str, given: dict[str, Any]) -> Settings:
-    """The preset's settings, with what was given (and is not None) in their place.
+def resolve_settings(preset: str, changes: Mapping[str, Any]) -> Settings:
+    """Return the settings of a preset, with some of them changed.
 
     Parameters
     ----------
     preset : {"default", "paper"}
-    given : dict of str to value
-        By the names of `Settings`; others are ignored.
+        Where settings come from unless they are changed.
+    changes : mapping of str to value
+        Values by the names of `Settings`. Those that are None, and other names, are ignored.
 
     Returns
     -------
@@ -137,18 +132,18 @@ def settings_of(preset: str, given: dict[str, Any]) -> Settings:
 
     Raises
     ------
-    ValueError
+    RequestError
         For an unknown preset, or a value that a setting cannot have.
 
     Examples
     --------
-    >>> found = settings_of("paper", {"n_estimators": 50, "alpha": None})
-    >>> found.n_estimators, found.alpha
+    >>> settings = resolve_settings("paper", {"n_estimators": 50, "alpha": None})
+    >>> settings.n_estimators, settings.alpha
     (50, 0.3)
     """
-    _one_of("preset", preset, tuple(PRESETS))
-    known = {field.name for field in fields(Settings)}
-    changed = {name: value for name, value in given.items() if name in known and value is not None}
+    check_choice("preset", preset, tuple(PRESETS))
+    names = {field.name for field in fields(Settings)}
+    changed = {name: value for name, value in changes.items() if name in names and value is not None}
     if "members" in changed:
         changed["members"] = tuple(changed["members"])
     return replace(PRESETS[preset], **changed)

@@ -1,14 +1,16 @@
 """What a censored life is worth: EY, IPCW and doubly robust estimates, cross-fitting, positivity."""
 
-from ._average import Ensemble, averaged
-from ._cross_fit import cross_fit, temporal_folds
-from ._estimators import IPCW, DoublyRobust, ExpectedYears, PositivityError
+from ..folds import temporal_folds
+from ._average import Ensemble, average_relevance
+from ._cross_fit import cross_fit
+from ._estimators import IPCW, NUISANCE_RIDGE, DoublyRobust, ExpectedYears, PositivityError, RelevanceEstimator
 from ._positivity import PositivityReport, check_positivity
 from ._relevance import Diagnostics, Relevance
 from ._sensitivity import Sensitivity, sensitivity
 
 __all__ = [
     "IPCW",
+    "NUISANCE_RIDGE",
     "Diagnostics",
     "DoublyRobust",
     "Ensemble",
@@ -16,8 +18,9 @@ __all__ = [
     "PositivityError",
     "PositivityReport",
     "Relevance",
+    "RelevanceEstimator",
     "Sensitivity",
-    "averaged",
+    "average_relevance",
     "check_positivity",
     "cross_fit",
     "sensitivity",

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
+from ..errors import RequestError
 from ._estimators import RelevanceEstimator
 from ._relevance import Diagnostics, Relevance
+
+if TYPE_CHECKING:
+    from .._typing import TableLike
+    from ..outcome import OutcomeLike
 
 
 class Ensemble(RelevanceEstimator):
@@ -31,7 +36,7 @@ class Ensemble(RelevanceEstimator):
     def __init__(self, estimators: Sequence[RelevanceEstimator]) -> None:
         self.estimators = estimators
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: TableLike, y: OutcomeLike) -> Self:
         """Fit a copy of each.
 
         Parameters
@@ -46,7 +51,7 @@ class Ensemble(RelevanceEstimator):
         self.estimators_ = [clone(each).fit(X, y) for each in self.estimators]
         return self
 
-    def estimate(self, X: Any, y: Any) -> Relevance:
+    def estimate(self, X: TableLike, y: OutcomeLike) -> Relevance:
         """Average their relevance.
 
         Parameters
@@ -57,21 +62,21 @@ class Ensemble(RelevanceEstimator):
         Returns
         -------
         Relevance
-            By `averaged`.
+            By `average_relevance`.
         """
         if not self.__sklearn_is_fitted__():
             raise NotFittedError("this Ensemble is not fitted yet: call fit first")
-        return averaged([each.estimate(X, y) for each in getattr(self, "estimators_", self.estimators)])
+        return average_relevance([each.estimate(X, y) for each in getattr(self, "estimators_", self.estimators)])
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimators_") or all(each.__sklearn_is_fitted__() for each in self.estimators)
 
-    def _parts(self) -> list[RelevanceEstimator]:
-        return [part for each in self.estimators for part in each._parts()]
+    def parts(self) -> list[RelevanceEstimator]:
+        return [part for each in self.estimators for part in each.parts()]
 
 
-def averaged(relevances: Sequence[Relevance]) -> Relevance:
-    """The mean of several relevances of the same rows.
+def average_relevance(relevances: Sequence[Relevance]) -> Relevance:
+    """Average several relevances of the same rows.
 
     Parameters
     ----------
@@ -90,14 +95,14 @@ def averaged(relevances: Sequence[Relevance]) -> Relevance:
     >>> from lifeyears.models import KaplanMeier
     >>> X, y = [[0], [0], [0]], ([1, 0, 1], [1.0, 2.0, 4.0])
     >>> both = ExpectedYears(KaplanMeier(), tau=5), IPCW(KaplanMeier(), tau=5)
-    >>> averaged([each.fit(X, y).estimate(X, y) for each in both]).values
+    >>> average_relevance([each.fit(X, y).estimate(X, y) for each in both]).values
     array([1., 2., 6.])
     """
     if not relevances:
-        raise ValueError("there is nothing to average")
+        raise RequestError("there is nothing to average")
     taus = {each.tau for each in relevances}
     if len(taus) > 1:
-        raise ValueError(f"relevances of several horizons cannot be averaged: {sorted(taus)}")
+        raise RequestError(f"relevances of several horizons cannot be averaged: {sorted(taus)}")
     parts = [each.diagnostics for each in relevances]
     values = np.mean([each.values for each in relevances], axis=0)
     names = list(dict.fromkeys(each.name for each in relevances))

@@ -15,39 +15,81 @@ is seen alive at u lives at least so long. Curves of hazard models get there by 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Protocol
+
 import numpy as np
 
 from ..curves import SurvivalCurves, row_blocks
 from ..outcome import Outcome
 
+if TYPE_CHECKING:
+    from .._typing import FloatArray
+
 FEWEST_CELLS = 512  # of an integral over curves with few knots
 NOTHING = 1e-7  # of the horizon: a restricted mean below it is of a curve that is 0 from the beginning
 
 
-def worth(
-    y: Outcome, tau: float, survival: SurvivalCurves | None, censoring: SurvivalCurves | None, floor: float = 0.0
-) -> np.ndarray:
-    """Y of each row. No survival curves mean Q ≡ 0, no censoring curves G ≡ 1; G is clipped at `floor` once for all."""
+class ObservationProbabilities(Protocol):
+    """What weighting needs of a censoring distribution: curves, or their values at the rows' own times."""
+
+    def __len__(self) -> int: ...
+
+    def at_own(self, t: FloatArray, left: bool = False) -> FloatArray:
+        """Return G of each row at its own time."""
+
+    def at(self, t: float, left: bool = False) -> FloatArray:
+        """Return G of each row at one time."""
+
+
+def estimate_relevance(
+    y: Outcome,
+    tau: float,
+    survival: SurvivalCurves | None,
+    censoring: ObservationProbabilities | None,
+    floor: float = 0.0,
+) -> FloatArray:
+    """Estimate Y of each row by the equation above.
+
+    Parameters
+    ----------
+    y : Outcome
+    tau : float
+        The horizon.
+    survival : SurvivalCurves or None
+        S(t|x), one row each; None means Q ≡ 0 (IPCW).
+    censoring : SurvivalCurves or None
+        G(t|x), one row each; None means G ≡ 1 (EY). For both, whole curves are needed.
+    floor : float
+        G is clipped at this value, wherever it is used.
+
+    Returns
+    -------
+    array, shape (n,)
+    """
     y = y.restrict(tau)
-    seen = np.where(y.event, y.time, 0.0)
+    life: FloatArray = np.where(y.event, y.time, 0.0)
     if survival is not None:
-        seen = np.where(y.event, y.time, _at_least(y.time, survival.mean_life_after(y.time, tau), tau))
+        life = np.where(y.event, y.time, _at_least(y.time, survival.mean_life_after(y.time, tau), tau))
     if censoring is None:
-        return seen
-    reached = np.maximum(censoring.at_own(y.time, left=True), floor)
+        return life
+    chance = np.maximum(censoring.at_own(y.time, left=True), floor)
     with np.errstate(divide="ignore", invalid="ignore"):
-        weighted = np.where(seen == 0, 0.0, seen / reached)
-    return weighted if survival is None else weighted - _augmentation(y.time, tau, survival, censoring, floor)
+        weighted: FloatArray = np.where(life == 0, 0.0, life / chance)
+    if survival is None:
+        return weighted
+    if not isinstance(censoring, SurvivalCurves):
+        raise TypeError("the doubly robust estimate needs whole censoring curves")
+    return weighted - _augmentation(y.time, tau, survival, censoring, floor)
 
 
-def _at_least(u: np.ndarray, Q: np.ndarray, tau: float) -> np.ndarray:
+def _at_least(u: FloatArray, Q: FloatArray, tau: float) -> FloatArray:
     """Q(u|x), or u where the restricted mean that stands in for it is shorter."""
     return np.where((u > Q) & (NOTHING * tau < Q), np.minimum(u, tau), Q)
 
 
 def _augmentation(
-    time: np.ndarray, tau: float, survival: SurvivalCurves, censoring: SurvivalCurves, floor: float
-) -> np.ndarray:
+    time: FloatArray, tau: float, survival: SurvivalCurves, censoring: SurvivalCurves, floor: float
+) -> FloatArray:
     """Σ_{u<T} Q(u|x)·[1/G(u|x) − 1/G(u⁻|x)], a block of rows at a time."""
     if censoring.interpolation == "step":
         return _sum_over_jumps(time, tau, survival, censoring, floor, censoring.times[censoring.times < tau])
@@ -55,8 +97,8 @@ def _augmentation(
 
 
 def _sum_over_jumps(
-    time: np.ndarray, tau: float, survival: SurvivalCurves, censoring: SurvivalCurves, floor: float, jumps: np.ndarray
-) -> np.ndarray:
+    time: FloatArray, tau: float, survival: SurvivalCurves, censoring: SurvivalCurves, floor: float, jumps: FloatArray
+) -> FloatArray:
     total = np.zeros(len(time))
     if not len(jumps):
         return total
@@ -70,13 +112,13 @@ def _sum_over_jumps(
 
 
 def _integral(
-    time: np.ndarray, tau: float, survival: SurvivalCurves, censoring: SurvivalCurves, floor: float
-) -> np.ndarray:
+    time: FloatArray, tau: float, survival: SurvivalCurves, censoring: SurvivalCurves, floor: float
+) -> FloatArray:
     """∫₀ᵀ Q d(1/G) for a G that jumps at 0 only: trapezoids between the knots of both curves, cut finer if few.
 
     Within a cell Q is continuous; where S jumps, its limits from the left and from the right differ.
     """
-    grid = _fine(np.unique(np.concatenate([[0.0], survival.times, censoring.times])), tau)
+    grid = _refine(np.unique(np.concatenate([[0.0], survival.times, censoring.times])), tau)
     total = np.empty(len(time))
     for rows in row_blocks(len(time), 9 * len(grid)):
         S, T = survival[rows], time[rows]
@@ -91,10 +133,11 @@ def _integral(
     rise = _inverse(censoring.at_own(time), floor) - _inverse(censoring.at_own(start), floor)
     after = _at_least(start, survival.mean_life_after(start, tau), tau)
     before = _at_least(time, survival.mean_life_after(time, tau, left=True), tau)
-    return total + 0.5 * (after + before) * rise
+    augmentation: FloatArray = total + 0.5 * (after + before) * rise
+    return augmentation
 
 
-def _fine(knots: np.ndarray, tau: float) -> np.ndarray:
+def _refine(knots: FloatArray, tau: float) -> FloatArray:
     """Knots below τ and, between them, about as many more as there are too few; and some that are dense near 0."""
     knots = np.append(knots[knots < tau], tau)
     each = -(-FEWEST_CELLS // (len(knots) - 1))
@@ -103,6 +146,7 @@ def _fine(knots: np.ndarray, tau: float) -> np.ndarray:
     return np.unique(np.concatenate([finer.ravel(), early]))
 
 
-def _inverse(chance: np.ndarray, floor: float) -> np.ndarray:
+def _inverse(chance: FloatArray, floor: float) -> FloatArray:
     with np.errstate(divide="ignore", over="ignore"):
-        return 1.0 / np.maximum(chance, floor)
+        inverse: FloatArray = 1.0 / np.maximum(chance, floor)
+    return inverse

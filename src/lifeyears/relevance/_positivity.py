@@ -6,15 +6,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from ..checks import check_positive
 from ..curves import SurvivalCurves, row_blocks
+from ..errors import RequestError
 from ..models import wrap
 from ..outcome import Outcome, as_outcome
-from ._estimators import TOLERATED_SHARE, PositivityError, ready
+from ..text import list_values
+from ._estimators import TOLERATED_SHARE, PositivityError, check_floor, is_ready
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
+
+    from .._typing import AnyArray, TableLike
+    from ..outcome import OutcomeLike
 
 MOST_GROUPS = 60
 FEWEST_IN_GROUP = 5
@@ -102,7 +110,7 @@ class PositivityReport:
         text = "".join(f"<p>{escape(line)}</p>" for line in str(self).splitlines())
         return text + ("" if self.groups is None else html_table(self.groups))
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Draw G(t|x), averaged within each group; return the axes."""
         import matplotlib.pyplot as plt
 
@@ -120,7 +128,12 @@ class PositivityReport:
 
 
 def check_positivity(
-    censoring_model: Any, X: Any, y: Any, tau: float, by: Any = None, floor: float = 0.05
+    censoring_model: object,
+    X: TableLike,
+    y: OutcomeLike,
+    tau: float,
+    by: str | ArrayLike | None = None,
+    floor: float = 0.05,
 ) -> PositivityReport:
     """Check whether everybody could have been followed to the horizon.
 
@@ -152,21 +165,19 @@ def check_positivity(
     >>> from lifeyears.models import KaplanMeier
     >>> year = np.repeat([2000, 2010], 5)
     >>> y = [1, 1, 1, 0, 0, 1, 1, 0, 0, 0], [3.0, 8.0, 14.0, 20.0, 20.0, 2.0, 5.0, 10.0, 10.0, 10.0]
-    >>> found = check_positivity(KaplanMeier(), np.zeros((10, 1)), y, tau=15, by=year)
-    >>> found.violated, found.groups["out_of_reach"].to_dict()   # nobody of 2010 was followed beyond 10
+    >>> report = check_positivity(KaplanMeier(), np.zeros((10, 1)), y, tau=15, by=year)
+    >>> report.violated, report.groups["out_of_reach"].to_dict()   # nobody of 2010 was followed beyond 10
     (True, {2000: 0.0, 2010: 1.0})
     """
     y = as_outcome(y)
-    if not (np.isfinite(tau) and tau > 0):
-        raise ValueError(f"tau must be a positive, finite time; got {tau!r}")
-    if not 0 < floor < 1:
-        raise ValueError(f"floor must lie between 0 and 1; got {floor!r}")
+    check_positive("tau", tau)
+    check_floor(floor)
     grid = np.linspace(0, max(tau, float(y.time.max())), 241)[1:]
-    G = _curves(censoring_model, X, y, np.unique(np.append(grid, [np.nextafter(tau, 0), tau])))
+    G = _censoring_curves(censoring_model, X, y, np.unique(np.append(grid, [np.nextafter(tau, 0), tau])))
     restricted = y.restrict(tau)
     reach = _reach(G, y, tau)
-    seen = G.at_own(restricted.time, left=True)
-    weights = 1 / seen[restricted.event & (seen > 0)]
+    own = G.at_own(restricted.time, left=True)
+    weights = 1 / own[restricted.event & (own > 0)]
     lacking = reach < floor
     groups = frontier = None
     means = SurvivalCurves(G.times, G.survival.mean(axis=0, keepdims=True), G.interpolation)
@@ -181,42 +192,43 @@ def check_positivity(
         longest_followup=float(y.time.max()),
         effective_sample_size=float(weights.sum() ** 2 / (weights**2).sum()) if len(weights) else 0.0,
         largest_weight_share=float(weights.max() / weights.sum()) if len(weights) else 0.0,
-        n_below_floor=int((seen < floor).sum()),
+        n_below_floor=int((own < floor).sum()),
         groups=groups,
         frontier=frontier,
         curves=means,
     )
 
 
-def _curves(model: Any, X: Any, y: Outcome, times: np.ndarray) -> SurvivalCurves:
-    if isinstance(model, SurvivalCurves):
-        return model.for_rows(len(y), "censoring")
-    model = wrap(model)
-    if not ready(model):
+def _censoring_curves(source: object, X: TableLike, y: Outcome, times: AnyArray) -> SurvivalCurves:
+    if isinstance(source, SurvivalCurves):
+        return source.for_rows(len(y), "censoring")
+    model = wrap(source)
+    if not is_ready(model):
         if y.n_events == len(y):  # nobody is censored
             return SurvivalCurves.trusted(times, np.broadcast_to(1.0, (len(y), len(times))))
         model = clone(model, safe=False).fit(X, y.censoring())
     return model.predict_curves(X, times)
 
 
-def _reach(G: SurvivalCurves, y: Outcome, horizon: float) -> np.ndarray:
-    """G(horizon⁻|x); 0 for all where follow-up ends, censored, before: a model's curve need not fall to 0 there."""
+def _reach(G: SurvivalCurves, y: Outcome, horizon: float) -> AnyArray:
+    """Return G(horizon⁻|x); 0 for all where follow-up ends, censored, before: the curve of a model need not."""
     longest = y.time.max()
     if longest < horizon and not y.event[y.time == longest].all():
         return np.zeros(len(y))
     return G.at(horizon, left=True)
 
 
-def _labels(by: Any, X: Any, n: int) -> tuple[str, np.ndarray]:
-    """The name and the value of each row's group; numbers of many values are binned by tenths, named by their start."""
+def _labels(by: Any, X: Any, n: int) -> tuple[str, AnyArray]:
+    """Return the name and the label of each row's group; numbers of many values are binned, named by their start."""
     if isinstance(by, str):
         columns = getattr(X, "columns", ())
         if by not in columns:
-            raise ValueError(f"X has no column {by!r}; it has {', '.join(map(str, list(columns)[:10])) or 'no names'}")
+            names = list_values(map(str, columns), most=10) or "no names"
+            raise RequestError(f"X has no column {by!r}; it has {names}", column=by)
         by = X[by]
     labels = np.asarray(by)
     if labels.shape != (n,):
-        raise ValueError(f"by must have one value for each of the {n} rows; its shape is {labels.shape}")
+        raise RequestError(f"by must have one value for each of the {n} rows; its shape is {labels.shape}")
     if labels.dtype.kind == "f" and len(np.unique(labels)) > MOST_GROUPS:
         edges = np.unique(np.quantile(labels, np.linspace(0, 1, 11)[:-1]))
         labels = edges[np.searchsorted(edges, labels, side="right") - 1].round(3)
@@ -225,7 +237,7 @@ def _labels(by: Any, X: Any, n: int) -> tuple[str, np.ndarray]:
     return str(getattr(by, "name", None) or "group"), labels
 
 
-def _runs(values: Any, marked: np.ndarray) -> str:
+def _runs(values: Any, marked: AnyArray) -> str:
     """Name the marked values, neighbours as a run: '1, 4, 7 to 12'."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], marked.astype(int), [0]])))
     runs = []
@@ -238,8 +250,8 @@ def _runs(values: Any, marked: np.ndarray) -> str:
 
 
 def _by_group(
-    name: str, labels: np.ndarray, y: Outcome, G: SurvivalCurves, tau: float, reach: np.ndarray, floor: float
-) -> tuple[pd.DataFrame, pd.DataFrame | None, np.ndarray, SurvivalCurves]:
+    name: str, labels: AnyArray, y: Outcome, G: SurvivalCurves, tau: float, reach: AnyArray, floor: float
+) -> tuple[pd.DataFrame, pd.DataFrame | None, AnyArray, SurvivalCurves]:
     """Support of each group, the frontier over groups in order, rows out of reach, and mean curves."""
     import pandas as pd
 
@@ -253,7 +265,7 @@ def _by_group(
     cut_off &= count >= FEWEST_IN_GROUP
     ordered = values.dtype.kind in "iuf"
 
-    def share_without(horizon: float, chance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def share_without(horizon: float, chance: AnyArray) -> tuple[AnyArray, AnyArray]:
         short = longest < horizon
         lacks = cut_off & short
         if ordered:  # the end of a study cuts off all who entered late; one group among others may lack it by chance

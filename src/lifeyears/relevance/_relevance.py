@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import DTypeLike
+
+from ..folds import Splits
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from .._typing import AnyArray, FloatArray
 
 
 @dataclass(frozen=True)
@@ -55,8 +63,8 @@ class Diagnostics:
         return self.largest_weight / self.weight_sum if self.weight_sum else float("nan")
 
     @classmethod
-    def joined(cls, parts: Sequence[Diagnostics]) -> Diagnostics:
-        """Of several parts of one cohort: counts and weights add up, shares average, extremes stay."""
+    def join(cls, parts: Sequence[Diagnostics]) -> Diagnostics:
+        """Join those of several parts of one cohort: counts and weights add up, shares average, extremes stay."""
         n = sum(part.n for part in parts)
         return cls(
             n=n,
@@ -114,11 +122,11 @@ class Relevance:
         For cross-fitted relevance: who was estimated by a model trained on whom.
     """
 
-    values: np.ndarray
+    values: FloatArray
     tau: float
     name: str
     diagnostics: Diagnostics
-    splits: tuple[tuple[np.ndarray, np.ndarray], ...] | None = None
+    splits: Splits | None = None
 
     def __post_init__(self) -> None:
         self.values.setflags(write=False)
@@ -126,7 +134,7 @@ class Relevance:
     def __len__(self) -> int:
         return len(self.values)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> AnyArray:
         return np.array(self.values, dtype=dtype)
 
     def __repr__(self) -> str:
@@ -143,14 +151,13 @@ class Relevance:
 
         from .._views import html_table
 
-        found = {
-            field.name.replace("_", " "): getattr(self.diagnostics, field.name) for field in fields(self.diagnostics)
-        }
-        numbers = pd.DataFrame({"diagnostic": list(found), "value": [f"{number:,.4g}" for number in found.values()]})
+        names = [field.name for field in fields(self.diagnostics)]
+        values = [f"{getattr(self.diagnostics, name):,.4g}" for name in names]
+        numbers = pd.DataFrame({"diagnostic": [name.replace("_", " ") for name in names], "value": values})
         return "".join(f"<p>{escape(line)}</p>" for line in str(self).splitlines()) + html_table(numbers)
 
-    def plot(self, ax: Any = None, bins: int = 60) -> Any:
-        """Draw how the values are spread; return the axes."""
+    def plot(self, ax: Axes | None = None, bins: int = 60) -> Axes:
+        """Draw a histogram of the values; return the axes."""
         import matplotlib.pyplot as plt
 
         ax = ax if ax is not None else plt.subplots()[1]

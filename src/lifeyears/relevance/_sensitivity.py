@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from ..errors import DataError, RequestError
 from ..metrics import compare, policy_value
 from ..outcome import as_outcome
 from ._relevance import Relevance
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
+
+    from .._typing import FloatArray, RandomState
+    from ..outcome import OutcomeLike
 
 FACTORS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0)
 
@@ -55,7 +61,7 @@ class Sensitivity:
 
         return f"<p>{escape(str(self).splitlines()[0])}</p>{html_table(self.table)}"
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the difference against the factor, with its interval and the tipping point; return the axes."""
         import matplotlib.pyplot as plt
 
@@ -74,13 +80,13 @@ class Sensitivity:
 
 def sensitivity(
     relevance: Relevance,
-    y: Any,
-    scores: Mapping[str, Any],
+    y: OutcomeLike,
+    scores: Mapping[str, ArrayLike],
     k: int = 1,
     waitlist: int | None = 256,
     factors: Sequence[float] = FACTORS,
     n_resamples: int = 1000,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
 ) -> Sensitivity:
     """Find how far the censored would have to differ from what is expected of them for the better model to change.
 
@@ -113,55 +119,55 @@ def sensitivity(
     >>> y = Outcome(np.repeat([4.0, 1.0], 50), np.repeat([True, False], 50))
     >>> to_nine = SurvivalCurves([9.0], [[0.0]])                  # who is lost at 1 is expected to live for 8 more
     >>> years = ExpectedYears(to_nine, tau=10).estimate(np.zeros((100, 1)), y)
-    >>> found = sensitivity(years, y, {"seen first": y.event, "lost first": ~y.event}, waitlist=2, n_resamples=50)
-    >>> found.model, round(found.tipping_point, 3)                # 1 + 8·0.375 = 4
+    >>> result = sensitivity(years, y, {"seen first": y.event, "lost first": ~y.event}, waitlist=2, n_resamples=50)
+    >>> result.model, round(result.tipping_point, 3)               # 1 + 8·0.375 = 4
     ('lost first', 0.375)
     """
     import pandas as pd
 
     if "EY" not in relevance.name or "DR" in relevance.name or "IPCW" in relevance.name:
-        raise ValueError(
+        raise RequestError(
             f"sensitivity varies imputed lives: it needs a relevance by ExpectedYears, not {relevance.name}"
         )
     if len(scores) != 2:
-        raise ValueError(f"give the scores of two models; got {len(scores)}")
+        raise RequestError(f"scores must be those of two models; got {len(scores)}")
     y = as_outcome(y).restrict(relevance.tau)
     if len(y) != len(relevance):
-        raise ValueError(f"there are {len(relevance)} relevances and {len(y)} outcomes")
+        raise DataError(f"there are {len(relevance)} relevances and {len(y)} outcomes")
     if not np.allclose(relevance.values[y.event], y.time[y.event]):
-        raise ValueError("relevance and y are not of the same rows: a seen life must be worth its own time")
+        raise DataError("relevance and y are not of the same rows: the relevance of an event must be its time")
     rest = np.where(y.event, 0.0, relevance.values - y.time)
     (first, a), (second, b) = scores.items()
     gap = _gap(relevance.values, a, b, k, waitlist)
     if gap < 0:
         (first, a), (second, b), gap = (second, b), (first, a), -gap
 
-    def changed(factor: float) -> np.ndarray:
+    def rescale(factor: float) -> FloatArray:
         return np.minimum(relevance.values + (factor - 1) * rest, relevance.tau)
 
-    tipping = _crossing(lambda factor: _gap(changed(factor), a, b, k, waitlist))
+    tipping_point = _find_crossing(lambda factor: _gap(rescale(factor), a, b, k, waitlist))
     rows = {}
     for factor in factors:
-        c = compare(changed(factor), {first: a, second: b}, k, waitlist, n_resamples, random_state=random_state)
+        c = compare(rescale(factor), {first: a, second: b}, k, waitlist, n_resamples, random_state=random_state)
         rows[float(factor)] = c.differences.iloc[0]
     table = pd.DataFrame(rows).T
     table.index.name = "factor"
-    return Sensitivity(first, second, tipping, table)
+    return Sensitivity(first, second, tipping_point, table)
 
 
-def _crossing(gap: Callable[[float], float]) -> float:
-    """The factor nearest to 1 at which a difference changes sign, within 0 to 10; NaN if it does not."""
+def _find_crossing(gap: Callable[[float], float]) -> float:
+    """Find the factor nearest to 1 at which a difference changes sign, within 0 to 10; NaN if it does not."""
     from scipy.optimize import brentq
 
-    found = []
+    crossings = []
     for factors in (np.linspace(1, 0, 11), np.linspace(1, 10, 37)):
         values = [gap(factor) for factor in factors]
         for i in range(len(factors) - 1):
             if values[i + 1] == 0 or values[i] * values[i + 1] < 0:
-                found.append(float(brentq(gap, factors[i], factors[i + 1], xtol=1e-10)))
+                crossings.append(float(brentq(gap, factors[i], factors[i + 1], xtol=1e-10)))
                 break
-    return min(found, key=lambda factor: abs(factor - 1)) if found else float("nan")
+    return min(crossings, key=lambda factor: abs(factor - 1)) if crossings else float("nan")
 
 
-def _gap(relevance: np.ndarray, a: Any, b: Any, k: int, waitlist: int | None) -> float:
+def _gap(relevance: FloatArray, a: ArrayLike, b: ArrayLike, k: int, waitlist: int | None) -> float:
     return policy_value(relevance, a, k, waitlist) - policy_value(relevance, b, k, waitlist)

@@ -6,36 +6,39 @@ import html
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from .._typing import Json
 from .._views import Chart, html_table
-from ..experiments._writing import TITLES
-from ._plotly import as_plotly, legend_html
+from ..experiments.results import TITLES
+from ._plotly import as_plotly, render_legend
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from .._views import Cell
 
 
 TALL = 25  # rows; a longer table scrolls in a box of its own
 
 
-def safe(text: Any) -> str:
-    """Text for HTML."""
+def escape(text: object) -> str:
+    """Escape text for HTML."""
     return html.escape(str(text), quote=True)
 
 
 def paragraphs(*texts: str) -> str:
     """Plain texts, a paragraph each."""
-    return "".join(f"<p>{safe(text)}</p>" for text in texts if text)
+    return "".join(f"<p>{escape(text)}</p>" for text in texts if text)
 
 
 def bullets(texts: list[str]) -> str:
     """Plain texts as a list."""
-    return "<ul>" + "".join(f"<li>{safe(text)}</li>" for text in texts) + "</ul>"
+    return "<ul>" + "".join(f"<li>{escape(text)}</li>" for text in texts) + "</ul>"
 
 
-def in_unit(table: pd.DataFrame, unit: str) -> pd.DataFrame:
-    """Columns named by the unit of the data: "years" is what they are called in summary.json."""
+def rename_years(table: pd.DataFrame, unit: str) -> pd.DataFrame:
+    """Name columns by the unit of the data, where summary.json calls them "years"."""
     return table.rename(columns=lambda name: str(name).replace("years", unit))
 
 
@@ -45,7 +48,7 @@ class Page:
 
     unit: str
     sections: list[tuple[str, str, str]] = field(default_factory=list)
-    charts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    charts: dict[str, Json] = field(default_factory=dict)
 
     def section(self, key: str, title: str, *parts: str) -> None:
         """Add a section; `key` is its anchor."""
@@ -57,11 +60,11 @@ class Page:
             return ""
         self.charts[key] = as_plotly(chart)
         height = self.charts[key]["layout"]["height"]
-        numbers = f' <a href="#table-{safe(table)}">Numbers</a>' if table else ""
+        numbers = f' <a href="#table-{escape(table)}">Numbers</a>' if table else ""
         return (
-            f'<figure><div class="chart" id="chart-{safe(key)}" data-chart="{safe(key)}" data-height="{height}" '
-            f'role="img" aria-label="{safe(chart.alt)}"></div>{legend_html(chart)}'
-            f"<figcaption>{safe(caption)}{numbers}</figcaption></figure>"
+            f'<figure><div class="chart" id="chart-{escape(key)}" data-chart="{escape(key)}" data-height="{height}" '
+            f'role="img" aria-label="{escape(chart.alt)}"></div>{render_legend(chart)}'
+            f"<figcaption>{escape(caption)}{numbers}</figcaption></figure>"
         )
 
     def table(
@@ -70,8 +73,8 @@ class Page:
         table: pd.DataFrame | None,
         title: str | None = None,
         note: str = "",
-        marked: Callable[[dict[str, Any]], bool] | None = None,
-        shade: Callable[[str, Any], str] | None = None,
+        marked: Callable[[Json], bool] | None = None,
+        shade: Callable[[str, Cell], str] | None = None,
     ) -> str:
         """A table in a box of its own, which scrolls where the page is narrow."""
         if table is None or not len(table):
@@ -79,28 +82,28 @@ class Page:
         title = TITLES.get(key, key) if title is None else title
         if self.unit != "years":
             title = title.replace("Years", self.unit.capitalize()).replace("years", self.unit)
-        made = html_table(in_unit(table, self.unit), key=key, marked=marked, shade=shade)
+        content = html_table(rename_years(table, self.unit), key=key, marked=marked, shade=shade)
         narrow = " narrow" if len(table.columns) < 4 else ""
         tall = " tall" if len(table) > TALL else ""
-        below = f'<p class="note">{safe(note)}</p>' if note else ""
+        below = f'<p class="note">{escape(note)}</p>' if note else ""
         return (
-            f'<div class="table{narrow}" id="table-{safe(key)}"><h4 id="heading-{safe(key)}">{safe(title)}</h4>'
+            f'<div class="table{narrow}" id="table-{escape(key)}"><h4 id="heading-{escape(key)}">{escape(title)}</h4>'
             f'<div class="scroll{tall}" tabindex="0" role="region" '
-            f'aria-labelledby="heading-{safe(key)}">{made}</div>{below}</div>'
+            f'aria-labelledby="heading-{escape(key)}">{content}</div>{below}</div>'
         )
 
 
 def details(summary: str, body: str) -> str:
     """What is there for those who ask; closed at first."""
-    return f"<details><summary>{safe(summary)}</summary>{body}</details>" if body else ""
+    return f"<details><summary>{escape(summary)}</summary>{body}</details>" if body else ""
 
 
-def embedded(value: Any) -> str:
-    """JSON that no text in it can break out of."""
+def embed_json(value: object) -> str:
+    """Write JSON that no text in it can break out of."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def best_row(best: str) -> Callable[[dict[str, Any]], bool]:
-    """Whether a row of a table is that of the best arm."""
+def mark_best(best: str) -> Callable[[Json], bool]:
+    """Return a function that recognises the row of the best arm."""
     return lambda row: row.get("arm", f"{row.get('model')} {row.get('framework')}") == best

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..experiments._figures import MOST_GAIN
-from ..experiments._paper import PAPER, paper_table
-from ..experiments._paper_tables import NDCG_KEYS
-from ._elements import Page, best_row, details, paragraphs
+from ..experiments.paper import NDCG_KEYS, PAPER_TABLES, load_paper_table
+from ..experiments.results import MOST_GAIN
+from ._elements import Page, details, mark_best, paragraphs
 from ._reading import Summary
 
 if TYPE_CHECKING:
@@ -16,8 +15,8 @@ if TYPE_CHECKING:
 UNOS = "The paper's numbers, on UNOS data; not this data"
 
 
-def add_paper(page: Page, summary: Summary) -> None:
-    """The tables and figures of the paper, made from the run, each beside the paper's numbers."""
+def add_paper_section(page: Page, summary: Summary) -> None:
+    """Add the tables and figures of the paper, made from the run, each beside the paper's numbers."""
     tables, charts, best = summary.tables, summary.charts, summary["best"]
     parts = [
         paragraphs(
@@ -35,7 +34,7 @@ def add_paper(page: Page, summary: Summary) -> None:
     }
     gains = {"figure_2": "gain_truth", "figure_3a": "gain_ey", "figure_3b": "gain_ipcw"}
     for name in ("table_1", "table_2"):
-        parts += [page.table(name, tables.get(name), marked=best_row(best)), theirs(page, name, tables)]
+        parts += [page.table(name, tables.get(name), marked=mark_best(best)), render_paper_table(page, name, tables)]
     for name, caption in captions.items():
         if name in charts and charts[name].y_range is not None:
             caption += f" Bars beyond {MOST_GAIN:.0f}% are cut; the numbers are in the table."
@@ -44,15 +43,15 @@ def add_paper(page: Page, summary: Summary) -> None:
     if "figure_a1" in tables:
         parts += _estimators(page, summary)
     for name in ("table_a7", "table_a8"):
-        parts += [page.table(name, tables.get(name), marked=best_row(best)), theirs(page, name, tables)]
+        parts += [page.table(name, tables.get(name), marked=mark_best(best)), render_paper_table(page, name, tables)]
     page.section("paper", "The paper's tables and figures", *parts)
 
 
-def theirs(page: Page, name: str, tables: dict[str, pd.DataFrame]) -> str:
-    """The paper's own numbers of a table of this run, folded; nothing where it gives none."""
-    if name not in tables or name not in PAPER:
+def render_paper_table(page: Page, name: str, tables: dict[str, pd.DataFrame]) -> str:
+    """Render the paper's own numbers of a table of this run, folded; nothing where it gives none."""
+    if name not in tables or name not in PAPER_TABLES:
         return ""
-    return details(UNOS, page.table(f"{name}_paper", paper_table(name), UNOS))
+    return details(UNOS, page.table(f"{name}_paper", load_paper_table(name), UNOS))
 
 
 def _estimators(page: Page, summary: Summary) -> list[str]:
@@ -62,7 +61,7 @@ def _estimators(page: Page, summary: Summary) -> list[str]:
         page.figure(
             f"a2-{place}",
             summary.charts[f"figure_a2 {key}"],
-            f"Estimated against true {key}; one point a model and fold.",
+            f"Estimated against true {key}; one point per model and fold.",
             "figure_a1",
         )
         for place, key in enumerate(NDCG_KEYS)
@@ -76,7 +75,7 @@ def _estimators(page: Page, summary: Summary) -> list[str]:
             note=f"In percent of pairs of models. DR can be negative, so that it has {unit} and no NDCG.",
         ),
         page.table("table_a6_by_iteration", tables["table_a6_by_iteration"]),
-        details(UNOS, page.table("table_a6_paper", paper_table("table_a6"), f"Table A6. {UNOS}")),
+        details(UNOS, page.table("table_a6_paper", load_paper_table("table_a6"), f"Table A6. {UNOS}")),
         _heat(page, tables["figure_a1"]),
         details(
             "The same against the whole life, beyond the horizon (Table 1's; the paper does not say which it took)",
@@ -96,5 +95,5 @@ def _heat(page: Page, table: pd.DataFrame) -> str:
         table,
         note="MAE: mean absolute error (of NDCG, shaded: the darker, the larger; and of "
         f"{page.unit}). rho: Spearman's, over all models and folds.",
-        shade=lambda name, value: f"heat{min(9, int(10 * value / top))}" if name in names else "",
+        shade=lambda name, value: f"heat{min(9, int(10 * float(value or 0.0) / top))}" if name in names else "",
     )

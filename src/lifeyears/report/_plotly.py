@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from html import escape
-from typing import Any
 
-from .._views import COLOURS, Chart, Series
+from .._typing import Json
+from .._views import COLOURS, Chart, Places, Series
 
 MARKS = (
     '<circle cx="6" cy="6" r="4.5"/>',
@@ -19,10 +19,10 @@ SYMBOLS = ("circle", "square", "diamond", "triangle-up")
 ROW_HEIGHT = 26
 
 
-def as_plotly(chart: Chart) -> dict[str, Any]:
-    """The data and layout of a plotly figure."""
+def as_plotly(chart: Chart) -> Json:
+    """Convert a chart to the data and layout of a plotly figure."""
     numbers = [value for one in chart.series for value in (*one.x, *one.y) if isinstance(value, (int, float))]
-    layout: dict[str, Any] = {
+    layout: Json = {
         "height": _height(chart),
         "margin": {"l": 8, "r": 16, "t": 34 if chart.title or _labelled(chart) else 12, "b": 8},
         "xaxis": {"title": {"text": _text(chart.x_label), "standoff": 8}, "automargin": True, "zeroline": False},
@@ -71,7 +71,7 @@ def _labelled(chart: Chart) -> bool:
     return bool(chart.x_line and chart.x_line[1])
 
 
-def _add_lines(chart: Chart, layout: dict[str, Any]) -> None:
+def _add_lines(chart: Chart, layout: Json) -> None:
     if chart.x_line is not None:
         at, label = chart.x_line
         layout["shapes"].append(_line(x0=at, x1=at, y0=0, y1=1, yref="paper"))
@@ -88,41 +88,41 @@ def _add_lines(chart: Chart, layout: dict[str, Any]) -> None:
             layout["annotations"].append({**where, "text": _text(label), "showarrow": False})
 
 
-def _line(**place: Any) -> dict[str, Any]:
+def _line(**place: object) -> Json:
     return {"type": "line", "layer": "below", "line": {"dash": "dash", "width": 1, "color": "#888888"}, **place}
 
 
-def _trace(series: Series, rows: bool) -> dict[str, Any]:
+def _trace(series: Series, rows: bool) -> Json:
     colour = COLOURS[series.colour % len(COLOURS)]
-    made: dict[str, Any] = {
+    trace: Json = {
         "x": _plain(series.x),
         "y": _plain(series.y),
         "name": _text(series.name),
     }
     if series.kind == "bars":
-        return {**made, "type": "bar", "marker": {"color": colour}}
-    made |= {"type": "scatter", "mode": {"points": "markers", "line": "lines+markers", "steps": "lines"}[series.kind]}
-    made["marker"] = {"color": colour, "symbol": SYMBOLS[series.marker % len(SYMBOLS)], "size": 9}
-    made["line"] = {"color": colour, "width": 2, "shape": "hv" if series.kind == "steps" else "linear"}
+        return {**trace, "type": "bar", "marker": {"color": colour}}
+    trace |= {"type": "scatter", "mode": {"points": "markers", "line": "lines+markers", "steps": "lines"}[series.kind]}
+    trace["marker"] = {"color": colour, "symbol": SYMBOLS[series.marker % len(SYMBOLS)], "size": 9}
+    trace["line"] = {"color": colour, "width": 2, "shape": "hv" if series.kind == "steps" else "linear"}
     if len(series.x) > 40 and series.kind == "points":
-        made["marker"] |= {"size": 5, "opacity": 0.6}
+        trace["marker"] |= {"size": 5, "opacity": 0.6}
     if series.labels:
-        made |= {"text": _plain(series.labels), "hovertemplate": "%{text}<br>%{x:.3f}, %{y:.3f}<extra></extra>"}
+        trace |= {"text": _plain(series.labels), "hovertemplate": "%{text}<br>%{x:.3f}, %{y:.3f}<extra></extra>"}
     if series.low is not None and series.high is not None:
         middle = series.x if rows else series.y
-        made["error_x" if rows else "error_y"] = {
+        trace["error_x" if rows else "error_y"] = {
             "type": "data",
             "symmetric": False,
-            "array": _distance(series.high, middle),
-            "arrayminus": _distance(middle, series.low),
+            "array": _distances(series.high, middle),
+            "arrayminus": _distances(middle, series.low),
             "thickness": 1.6,
             "width": 4,
             "color": colour,
         }
-    return made
+    return trace
 
 
-def _distance(upper: Any, lower: Any) -> list[float]:
+def _distances(upper: Places, lower: Places) -> list[float]:
     gaps = [
         0.0 if a is None or b is None or a != a or b != b else max(a - b, 0.0)
         for a, b in zip(upper, lower, strict=True)
@@ -130,8 +130,8 @@ def _distance(upper: Any, lower: Any) -> list[float]:
     return [round(float(gap), 6) for gap in gaps]
 
 
-def legend_html(chart: Chart) -> str:
-    """Names and marks as buttons that show and hide; in the page, so that they wrap, scale and print."""
+def render_legend(chart: Chart) -> str:
+    """Render names and marks as buttons that show and hide; in the page, so that they wrap, scale and print."""
     if sum(bool(series.name) for series in chart.series) < 2:
         return ""
     items = "".join(
@@ -153,7 +153,7 @@ def _text(words: str) -> str:
     return words.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _plain(values: Any) -> list[Any]:
+def _plain(values: Places) -> list[str | float | None]:
     return [
         _text(value) if isinstance(value, str) else None if value is None or value != value else round(float(value), 6)
         for value in values

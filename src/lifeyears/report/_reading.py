@@ -8,11 +8,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .._typing import Json
+from ..errors import DataError, FileReadError, Message, MissingFileError, Setting
 from ..experiments import SCHEMA
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from .._typing import PathLike
     from .._views import Chart
 
 # field → its type; docs/runs.md says what each is
@@ -54,7 +57,7 @@ TABLES = (
 class Summary:
     """A checked summary.json; `name` tells two of them apart."""
 
-    content: dict[str, Any]
+    content: Json
     name: str = ""
 
     def __getitem__(self, field: str) -> Any:
@@ -75,24 +78,24 @@ class Summary:
         """Every table by name."""
         import pandas as pd
 
-        def framed(table: dict[str, Any]) -> pd.DataFrame:
+        def to_frame(table: Json) -> pd.DataFrame:
             frame = pd.DataFrame(table["data"], columns=table["columns"])
             empty = [name for name in frame if frame[name].isna().all()]
             return frame.astype(dict.fromkeys(empty, float))  # None throughout is a number that nobody has
 
-        return {name: framed(table) for name, table in self.content["tables"].items()}
+        return {name: to_frame(table) for name, table in self.content["tables"].items()}
 
     @cached_property
     def charts(self) -> dict[str, Chart]:
         """Every chart by name, the same as notebooks show."""
-        from ..experiments._figures import charts_of
+        from ..experiments.results import make_charts
 
-        made = charts_of(self.tables, self.unit, self.content["best"], float(self.content["plan"]["tau"]))
+        charts = make_charts(self.tables, self.unit, self.content["best"], float(self.content["plan"]["tau"]))
         models = [name for name in self.tables["years"]["model"].unique() if name != "truth"]
-        return {name: _in_colour_of(chart, name, models) for name, chart in made.items()}
+        return {name: _match_colours(chart, name, models) for name, chart in charts.items()}
 
 
-def _in_colour_of(chart: Chart, name: str, models: list[Any]) -> Chart:
+def _match_colours(chart: Chart, name: str, models: list[str]) -> Chart:
     """A calibration chart with its model in the colour it has where models stand beside each other.
 
     Its rankers get the two colours that no model has.
@@ -104,13 +107,13 @@ def _in_colour_of(chart: Chart, name: str, models: list[Any]) -> Chart:
     return replace(chart, series=tuple(replace(one, colour=colours.get(one.name, one.colour)) for one in chart.series))
 
 
-def read_summary(folder: Any) -> Summary:
-    """Read a run's summary.json and check it.
+def read_summary(folder: PathLike) -> Summary:
+    """Read the summary.json of a run and check it.
 
     Parameters
     ----------
     folder : path
-        Of a finished run.
+        The folder of a finished run.
 
     Returns
     -------
@@ -119,69 +122,86 @@ def read_summary(folder: Any) -> Summary:
 
     Raises
     ------
-    FileNotFoundError
+    MissingFileError
         If the folder or the file is not there.
-    ValueError
+    FileReadError
+        If the file is not JSON.
+    DataError
         If it is not the summary of a run, or of a schema that this version does not read.
     """
     folder = Path(folder)
     path = folder / "summary.json"
     if not folder.is_dir():
-        raise FileNotFoundError(f"there is no folder {folder}")
+        raise MissingFileError(f"there is no folder {folder}")
     if not path.exists():
         if (folder / "manifest.json").exists():
-            raise FileNotFoundError(
-                f"{folder} holds a run that is not finished (no summary.json): run its command again, it goes on"
+            raise MissingFileError(
+                f"{folder} holds a run that is not finished (no summary.json)",
+                hint="Run its command again: the run continues where it was stopped.",
             )
-        raise FileNotFoundError(f"{folder} holds no finished run (no summary.json)")
+        raise MissingFileError(f"{folder} holds no finished run (no summary.json)")
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, OSError) as error:
-        raise ValueError(f"{path} cannot be read as JSON ({error}): run the command of the run again") from None
-    return Summary(checked(content, str(path)), folder.resolve().name)
+        raise FileReadError(
+            f"{path} cannot be read as JSON ({error})", hint="Run the command of the run again."
+        ) from None
+    return Summary(check_summary(content, str(path)), folder.resolve().name)
 
 
-def checked(content: Any, where: str = "the summary") -> dict[str, Any]:
-    """The summary itself, if every field is there and of its kind; else a ValueError that names what is wrong.
+def check_summary(content: object, where: str = "the summary") -> Json:
+    """Check that every field of a summary is there and of its type; return it.
+
+    Raises
+    ------
+    DataError
+        If it is not the summary of a run, of another schema, or lacks something; the message names what.
 
     Examples
     --------
-    >>> checked({"schema": 1})
+    >>> check_summary({"schema": 1})
     Traceback (most recent call last):
         ...
-    ValueError: the summary has schema 1 and this version of lifeyears reads 2: run the same command with the same --out
-    again; its units are kept, and only the tables are made anew
+    lifeyears.errors.DataError: the summary has schema 1; this version of lifeyears reads 2. Run the same command with
+    the same out= again: its jobs are kept, and only the tables are made anew.
     """
     if not isinstance(content, dict) or not isinstance(content.get("schema"), int):
-        raise ValueError(
+        raise DataError(
             f"{where} is not the summary of a run (it has no schema): was it written by lifeyears simulate?"
         )
-    found = content["schema"]
-    if found < SCHEMA:
-        raise ValueError(
-            f"{where} has schema {found} and this version of lifeyears reads {SCHEMA}: run the same command with the "
-            "same --out again; its units are kept, and only the tables are made anew"
-        )
-    if found > SCHEMA:
-        raise ValueError(
-            f"{where} has schema {found}, newer than the {SCHEMA} that this version of lifeyears reads: upgrade "
-            "lifeyears"
-        )
+    _check_schema(content["schema"], where)
     for name, kind in FIELDS.items():
         if name not in content:
-            raise ValueError(f"{where} lacks the field {name!r}, which schema {SCHEMA} has")
+            raise DataError(f"{where} lacks the field {name!r}, which schema {SCHEMA} has")
         if not isinstance(content[name], kind):
-            raise ValueError(f"{where}: the field {name!r} is a {type(content[name]).__name__}, not {kind}")
+            raise DataError(f"{where}: the field {name!r} is a {type(content[name]).__name__}, not {kind}")
     for name, inner in INNER.items():
-        lacking = [part for part in inner if part not in content[name]]
-        if lacking:
-            raise ValueError(f"{where}: {name!r} lacks {', '.join(lacking)}")
-    lacking = [name for name in TABLES if name not in content["tables"]]
-    if lacking:
-        raise ValueError(f"{where} lacks the tables {', '.join(lacking)}")
+        missing = [part for part in inner if part not in content[name]]
+        if missing:
+            raise DataError(f"{where}: {name!r} lacks {', '.join(missing)}")
+    missing = [name for name in TABLES if name not in content["tables"]]
+    if missing:
+        raise DataError(f"{where} lacks the tables {', '.join(missing)}")
     for name, table in content["tables"].items():
         if not isinstance(table, dict) or not {"columns", "data"} <= set(table):
-            raise ValueError(f"{where}: the table {name!r} has no columns and data")
+            raise DataError(f"{where}: the table {name!r} has no columns and data")
         if any(len(row) != len(table["columns"]) for row in table["data"]):
-            raise ValueError(f"{where}: the table {name!r} has rows that do not fit its columns")
+            raise DataError(f"{where}: the table {name!r} has rows that do not fit its columns")
     return content
+
+
+def _check_schema(schema: int, where: str) -> None:
+    if schema < SCHEMA:
+        raise DataError(
+            f"{where} has schema {schema}; this version of lifeyears reads {SCHEMA}",
+            hint=Message(
+                "Run the same command with the same ",
+                Setting("out"),
+                " again: its jobs are kept, and only the tables are made anew.",
+            ),
+        )
+    if schema > SCHEMA:
+        raise DataError(
+            f"{where} has schema {schema}, newer than the {SCHEMA} that this version of lifeyears reads",
+            hint="Upgrade lifeyears.",
+        )

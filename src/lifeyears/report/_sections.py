@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._views import in_words
-from ..experiments._summary import chosen
-from ._answer import JUDGES, answer_text, arm_words, interval, tiles_html, time_words, warnings_html
-from ._elements import Page, best_row, bullets, details, paragraphs, safe
-from ._paper_section import add_paper, theirs
+from .._views import format_number
+from ..experiments.results import describe_pick
+from ._answer import JUDGES, describe_answer, describe_arm, format_interval, format_time, render_tiles, render_warnings
+from ._elements import Page, bullets, details, escape, mark_best, paragraphs
+from ._methods import TRIPOD, describe_methods, list_limits, list_settings
+from ._paper_section import add_paper_section, render_paper_table
 from ._reading import Summary
-from ._words import TRIPOD, limits, methods, settings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,24 +25,24 @@ FRAMEWORK_NOTES = {
 KEY = ["model", "framework", "years", "low", "high", "short of best", "short low", "short high", "p"]  # of the audit
 
 
-def report_page(summary: Summary) -> Page:
+def make_report_page(summary: Summary) -> Page:
     """Every section of the report."""
     page = Page(summary.unit)
-    for add in (_answer, _audit, _years, add_paper, _positivity, _calibration, _subgroups, _cohort):
+    for add in (_answer, _audit, _years, add_paper_section, _positivity, _calibration, _subgroups, _cohort):
         add(page, summary)
-    parts = [f"<h3>{safe(head)}</h3>{paragraphs(text)}" for head, text in methods(summary)]
+    parts = [f"<h3>{escape(head)}</h3>{paragraphs(text)}" for head, text in describe_methods(summary)]
     page.section("methods", "Methods", *parts)
-    page.section("limits", "Limits", bullets(limits(summary)))
+    page.section("limits", "Limits", bullets(list_limits(summary)))
     _rerun(page, summary)
     _tripod(page)
     return page
 
 
 def _answer(page: Page, summary: Summary) -> None:
-    first, second = answer_text(summary)
+    first, second = describe_answer(summary)
     lists, unit = summary["waitlist"], summary.unit
     caption = (
-        f"Expected {unit} of the {chosen(lists['k'])} of a waitlist of {lists['used']}, judged by "
+        f"Expected {unit} of the {describe_pick(lists['k'])} of a waitlist of {lists['used']}, judged by "
         f"{JUDGES[summary['judge']]}; lines are 95% intervals. Whether two models differ is not told by these lines: "
         "the next section has the differences, paired."
     )
@@ -51,12 +51,12 @@ def _answer(page: Page, summary: Summary) -> None:
     page.section(
         "answer",
         "The answer",
-        warnings_html(summary, serious=True),
-        f'<p class="answer">{safe(first)}</p><p class="lead">{safe(second)}</p>',
-        tiles_html(summary),
+        render_warnings(summary, serious=True),
+        f'<p class="answer">{escape(first)}</p><p class="lead">{escape(second)}</p>',
+        render_tiles(summary),
         page.figure("years", summary.charts["years"], caption, "years"),
-        warnings_html(summary, serious=False),
-        f'<p class="note">{safe(named)}. {safe(summary["best"])} is {safe(arm_words(summary["best"]))}.</p>',
+        render_warnings(summary, serious=False),
+        f'<p class="note">{escape(named)}. {escape(summary["best"])} is {escape(describe_arm(summary["best"]))}.</p>',
     )
 
 
@@ -73,17 +73,17 @@ def _audit(page: Page, summary: Summary) -> None:
         else:
             evidence = "; the interval holds 0, so it may cost nothing."
         text = (
-            f"C-index would have chosen {audit['by_c_index']}, {arm_words(audit['by_c_index'])}. Against {best} that "
-            f"costs {interval(cost, digits=summary.digits)} {unit} per allocation{evidence}"
+            f"C-index would have chosen {audit['by_c_index']}, {describe_arm(audit['by_c_index'])}. Against {best} "
+            f"that costs {format_interval(cost, digits=summary.digits)} {unit} per allocation{evidence}"
         )
     if audit["spearman"] is not None:
-        text += f" Over all models, the two measures have a rank correlation of {in_words(audit['spearman'])}."
+        text += f" Over all models, the two measures have a rank correlation of {format_number(audit['spearman'])}."
     table, chart = summary.tables["audit"], summary.charts["audit"]
     arms = table["model"] + " " + table["framework"]
     drawn = {series.name for series in chart.series}
     left_out = [
-        f"{arm} (C-index 0.5, {in_words(given, summary.digits)} {unit})"
-        for arm, given in zip(arms, table["years"], strict=True)
+        f"{arm} (C-index 0.5, {format_number(years, summary.digits)} {unit})"
+        for arm, years in zip(arms, table["years"], strict=True)
         if arm not in drawn
     ]
     page.section(
@@ -104,7 +104,7 @@ def _audit(page: Page, summary: Summary) -> None:
             note=f"“short of best”: {unit} per allocation less than {best}, paired, with 95% interval. “bound”: "
             "NDCG@k / W_k. ± is one standard deviation over folds. Neither intervals nor p are corrected for the "
             "number of comparisons; the words of this page are.",
-            marked=best_row(best),
+            marked=mark_best(best),
         ),
         page.figure(
             "differences",
@@ -145,7 +145,7 @@ def _years(page: Page, summary: Summary) -> None:
         room += page.figure(
             "room", summary.charts.get("room"), "Share of the base model's room that its ranker closes.", "room"
         )
-        room += page.table("room", tables["room"], marked=best_row(best))
+        room += page.table("room", tables["room"], marked=mark_best(best))
     compared = tables["comparison"].rename(columns={"value": "difference"})
     lost = _ipcw_note(summary) if "years by IPCW" in tables["years"] else ""
     page.section(
@@ -157,7 +157,7 @@ def _years(page: Page, summary: Summary) -> None:
             note=f"“gain” is over the same base model, paired. NDCG is judged by "
             f"{JUDGES.get(summary['ndcg_judge'], summary['ndcg_judge'])}. Columns “{unit} by …” judge the same "
             f"ranking by other estimates.{lost}",
-            marked=best_row(best),
+            marked=mark_best(best),
         ),
         room,
         details(
@@ -179,25 +179,25 @@ def _ipcw_note(summary: Summary) -> str:
         )
     if len(above):
         named = [
-            f"{row['model']} {row['framework']} ({in_words(row['years by IPCW'], summary.digits)})"
+            f"{row['model']} {row['framework']} ({format_number(row['years by IPCW'], summary.digits)})"
             for _, row in above.iterrows()
         ]
-        many = f"{', '.join(named[:4])}{f' and {len(named) - 4} more' if len(named) > 4 else ''}"
-        note += f" Impossible, since above the horizon of {time_words(tau)} {unit}: {many}."
+        listed = f"{', '.join(named[:4])}{f' and {len(named) - 4} more' if len(named) > 4 else ''}"
+        note += f" Impossible, since above the horizon of {format_time(tau)} {unit}: {listed}."
     return note
 
 
 def _positivity(page: Page, summary: Summary) -> None:
     tables, plan, unit = summary.tables, summary["plan"], summary.unit
-    found = summary["support"]
+    support = summary["support"]
     text = (
-        f"Could everybody have been followed for {time_words(plan['tau'])} {unit}? A patient who entered three years "
+        f"Could everybody have been followed for {format_time(plan['tau'])} {unit}? A patient who entered three years "
         "ago cannot be seen for twenty. Where the chance is too small, estimates rest on a model of survival and not "
         "on what happened. "
         + (
-            "Here the horizon is out of reach for too many."
-            if found["violated"]
-            else "Here the horizon is within reach."
+            "Here the horizon is not supported for too many."
+            if support["violated"]
+            else "Here the horizon is supported."
         )
     )
     groups = page.table("positivity_groups", tables.get("positivity_groups"))
@@ -240,10 +240,10 @@ def _calibration(page: Page, summary: Summary) -> None:
         "calibration",
         "Calibration",
         paragraphs(
-            f"Whether as many {page.unit} are lived as were said, judged by {judge}. Ranking needs no calibration, "
+            f"Predicted against observed {page.unit}, judged by {judge}. Ranking needs no calibration, "
             "but a reader of the scores does. A slope below 1 means that predictions are too far apart."
         ),
-        page.table("calibration_by_arm", summary.tables["calibration_by_arm"], marked=best_row(summary["best"])),
+        page.table("calibration_by_arm", summary.tables["calibration_by_arm"], marked=mark_best(summary["best"])),
         f'<div class="panels">{panels}</div>',
         details("Numbers by tenth", page.table("calibration", summary.tables["calibration"])),
     )
@@ -254,8 +254,8 @@ def _subgroups(page: Page, summary: Summary) -> None:
     if table is None:
         text = (
             "No subgroup is known, or none has thirty patients or more. Columns are known by their names: age, sex, "
-            "race or ethnicity, insurance, region, blood group, centre, and the time of entry. Others can be named "
-            "with --subgroups."
+            "race or ethnicity, insurance, region, blood group, centre, and the time of entry. Others have to "
+            "be named when the run is started."
         )
         page.section("subgroups", "Who gets the allocations", paragraphs(text))
         return
@@ -270,10 +270,10 @@ def _subgroups(page: Page, summary: Summary) -> None:
         "subgroups",
         "Who gets the allocations",
         paragraphs(
-            f"If the {chosen(summary['waitlist']['k'])} of each waitlist got the allocation, these groups would get "
-            "these shares. “share change”, in points of percent, is against the same base model without a ranker: who "
-            "enters and who leaves the top. Groups of fewer than 30 are left out. A difference of shares is not unfair "
-            "by itself, and equal shares are not fair by themselves."
+            f"If the {describe_pick(summary['waitlist']['k'])} of each waitlist got the allocation, these groups would "
+            "get these shares. “share change”, in points of percent, is against the same base model without a ranker: "
+            "who enters and who leaves the top. Groups of fewer than 30 are left out. A difference of shares is not "
+            "unfair by itself, and equal shares are not fair by themselves."
         ),
         f'<div class="panels">{panels}</div>',
         page.table("subgroups", table[table["arm"] == best].drop(columns="arm"), f"Who gets the allocations of {best}"),
@@ -305,7 +305,7 @@ def _cohort(page: Page, summary: Summary) -> None:
         bullets(notes) if len(notes) > 1 else "",
         page.table("cohort", tables["cohort"]),
         page.table("follow_up", tables["follow_up"], f"Follow-up in {summary.unit} (Table A5)"),
-        theirs(page, "cohort", tables) + theirs(page, "follow_up", tables),
+        render_paper_table(page, "cohort", tables) + render_paper_table(page, "follow_up", tables),
         page.figure(
             "survival",
             summary.charts["survival"],
@@ -323,20 +323,20 @@ def _rerun(page: Page, summary: Summary) -> None:
     plan, data = summary["plan"], summary["data"]
     command = summary["command"]
     if command:
-        asked = "This command makes the same numbers, to the byte, from the same data:"
+        lead = "This command makes the same numbers, to the byte, from the same data:"
     else:
-        asked = "It was run from Python; the same call on the same data makes the same numbers:"
+        lead = "It was run from Python; the same call on the same data makes the same numbers:"
         options = {name: value for name, value in plan.items() if name != "protocol"}
         command = f"ly.experiments.run({plan['protocol']!r}, dataset, out, **{options!r})"
-    table = pd.DataFrame(settings(summary), columns=["setting", "value"]).astype(str)
+    table = pd.DataFrame(list_settings(summary), columns=["setting", "value"]).astype(str)
     page.section(
         "rerun",
         "Run it again",
-        paragraphs(asked),
-        f'<pre class="command" tabindex="0"><code>{safe(command)}</code></pre>',
+        paragraphs(lead),
+        f'<pre class="command" tabindex="0"><code>{escape(command)}</code></pre>',
         paragraphs(
             f"Made by lifeyears {summary['version']} from {data['name']}; schema {summary['schema']}. The run's "
-            "folder has manifest.json (versions of all packages, and the hash of the data), the units, and every "
+            "folder has manifest.json (versions of all packages, and the hash of the data), the jobs, and every "
             "table as CSV, Markdown and LaTeX."
         ),
         page.table("settings", table, "Settings"),
@@ -346,9 +346,9 @@ def _rerun(page: Page, summary: Summary) -> None:
 def _tripod(page: Page) -> None:
     titles = {key: title for key, title, _ in page.sections} | {"top": "top of the page"}
     rows = "".join(
-        f"<tr><td>{safe(item)}</td><td>{safe(what)}</td><td>"
-        + (f'<a href="#{where}">{safe(titles[where])}</a>' if where else MISSING_SECTION)
-        + f"</td><td>{safe(left)}</td></tr>"
+        f"<tr><td>{escape(item)}</td><td>{escape(what)}</td><td>"
+        + (f'<a href="#{where}">{escape(titles[where])}</a>' if where else MISSING_SECTION)
+        + f"</td><td>{escape(left)}</td></tr>"
         for item, what, where, left in TRIPOD
     )
     table = (

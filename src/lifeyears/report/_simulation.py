@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .._files import write_whole
-from .._views import Chart, Series, forest, in_words
-from ._elements import Page, bullets, details, paragraphs, safe
-from ._page import assembled
+from .._views import Chart, Series, forest, format_number
+from ._elements import Page, bullets, details, escape, paragraphs
+from ._page import assemble_page
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from .._typing import PathLike
     from ..simulation import Simulation
 
 SHOWN = {
@@ -37,8 +38,18 @@ ASSUMPTIONS = [
 ]
 
 
-def simulation_html(result: Simulation) -> str:
-    """The report of a simulation as one page of HTML."""
+def render_simulation(result: Simulation) -> str:
+    """Render the report of a simulation as one page of HTML.
+
+    Parameters
+    ----------
+    result : Simulation
+
+    Returns
+    -------
+    str
+        The whole page, style and scripts within it.
+    """
     config, world = result.config, result.config.world
     facts = [
         ("policies", f"{len(config.policies)}"),
@@ -52,13 +63,25 @@ def simulation_html(result: Simulation) -> str:
     for add in (_answer, _differences, _groups, _settings):
         add(page, result)
     subtitle = str(result.summary()["label"])
-    return assembled(page, "Policies on a simulated heart waiting list", subtitle, facts)
+    return assemble_page(page, "Policies on a simulated heart waiting list", subtitle, facts)
 
 
-def write_simulation_report(result: Simulation, folder: Any) -> Path:
-    """Write ``report.html`` into a folder, whole or not at all; return the file."""
+def write_simulation_report(result: Simulation, folder: PathLike) -> Path:
+    """Write the report of a simulation, whole or not at all.
+
+    Parameters
+    ----------
+    result : Simulation
+    folder : path
+        It gets ``report.html``.
+
+    Returns
+    -------
+    Path
+        The file.
+    """
     path = Path(folder) / "report.html"
-    write_whole(path, simulation_html(result).encode())
+    write_whole(path, render_simulation(result).encode())
     return path
 
 
@@ -80,9 +103,9 @@ def _policies(result: Simulation) -> str:
     from ..simulation import NAMED_POLICIES, as_policy
 
     chosen = [as_policy(policy) for policy in result.config.policies]
-    told = [f"{one.name}: {POLICIES[one.name]}." for one in chosen if NAMED_POLICIES.get(one.name) is one]
+    described = [f"{one.name}: {POLICIES[one.name]}." for one in chosen if NAMED_POLICIES.get(one.name) is one]
     others = [one.name for one in chosen if NAMED_POLICIES.get(one.name) is not one]
-    return bullets(told + ([f"{', '.join(others)}: see the settings."] if others else []))
+    return bullets(described + ([f"{', '.join(others)}: see the settings."] if others else []))
 
 
 def _answer(page: Page, result: Simulation) -> None:
@@ -91,7 +114,7 @@ def _answer(page: Page, result: Simulation) -> None:
     page.section(
         "answer",
         "The answer",
-        f'<p class="answer">{safe(result.reading().removesuffix(label))}</p>',
+        f'<p class="answer">{escape(result.reading().removesuffix(label))}</p>',
         _policies(result),
         *figures,
         page.table("measures", _wide(result.table), f"What each policy did, {result.intervals}"),
@@ -125,7 +148,7 @@ def _groups(page: Page, result: Simulation) -> None:
     for grouping in result.by_group.index.unique("grouping"):
         key = str(grouping).replace(" ", "-")
         parts += [
-            f"<h3>{safe(str(grouping).capitalize())}</h3>",
+            f"<h3>{escape(str(grouping).capitalize())}</h3>",
             page.figure(f"group-{key}", _by_level(result, str(grouping)), f"Transplants by {grouping}.", f"by-{key}"),
             page.table(f"by-{key}", _group_table(result.by_group, grouping), f"By {grouping}"),
         ]
@@ -158,16 +181,16 @@ def _wide(table: pd.DataFrame) -> pd.DataFrame:
     return _side_by_side(table, {name: words for name, (words, _) in SHOWN.items()})
 
 
-def _group_table(table: pd.DataFrame, grouping: Any) -> pd.DataFrame:
+def _group_table(table: pd.DataFrame, grouping: str) -> pd.DataFrame:
     part = table.xs(grouping, level="grouping")
     return _side_by_side(part, {name: _words(name) for name in part.index.unique("measure")})
 
 
-def _side_by_side(table: pd.DataFrame, measures: dict[Any, str]) -> pd.DataFrame:
+def _side_by_side(table: pd.DataFrame, measures: dict[str, str]) -> pd.DataFrame:
     """Value, low and high of each measure, under its words."""
     import pandas as pd
 
-    columns: dict[str, Any] = {}
+    columns: dict[str, pd.Series] = {}
     for name, words in measures.items():
         rows = table.xs(name, level="measure")
         columns |= {words: rows["value"], f"{words} low": rows["low"], f"{words} high": rows["high"]}
@@ -181,12 +204,12 @@ def _forest(page: Page, key: str, table: pd.DataFrame, measure: str, reference: 
     if rows.empty:
         return ""
     names = [str(name) for name in rows.index]
-    told = ", ".join(f"{name} {in_words(value, digits)}" for name, value in zip(names, rows["value"], strict=True))
+    text = ", ".join(f"{name} {format_number(value, digits)}" for name, value in zip(names, rows["value"], strict=True))
     line = (0.0, "") if reference is None else None
     if reference in rows.index:
         line = (float(rows.loc[reference, "value"]), str(reference))
     value, low, high = (rows[part].tolist() for part in ("value", "low", "high"))
-    chart = forest(names, value, low, high, words, f"{words}: {told}.", line)
+    chart = forest(names, value, low, high, words, f"{words}: {text}.", line)
     caption = f"{words.capitalize()}" + (", less the reference's." if reference is None else ".")
     lines = "" if rows["low"].isna().all() else " Lines are 95% Monte Carlo intervals."
     return page.figure(key, chart, f"{caption}{lines}", key.split("-")[0])
@@ -201,12 +224,12 @@ def _by_level(result: Simulation, grouping: str) -> Chart:
         Series(name, [float(rates.loc[(name, level), "value"]) for level in levels], levels, colour=place, marker=place)
         for place, name in enumerate(names)
     )
-    told = "; ".join(
-        f"{one.name}: " + ", ".join(f"{level} {in_words(x, 0)}" for level, x in zip(levels, one.x, strict=True))
+    text = "; ".join(
+        f"{one.name}: " + ", ".join(f"{level} {format_number(x, 0)}" for level, x in zip(levels, one.x, strict=True))
         for one in series
     )
-    return Chart(f"{told}.", _words(RATE), "", series, rows=levels)
+    return Chart(f"{text}.", _words(RATE), "", series, rows=levels)
 
 
-def _words(measure: Any) -> str:
+def _words(measure: object) -> str:
     return str(measure).replace("_", " ").replace("patient years", "patient-years")

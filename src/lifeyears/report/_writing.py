@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .._files import write_whole
-from ._answer import time_words
-from ._beside import beside_page, run_names
-from ._page import assembled
+from ._answer import format_time
+from ._page import assemble_page
 from ._reading import Summary, read_summary
-from ._sections import report_page
+from ._sections import make_report_page
+from ._side_by_side import make_side_by_side_page, name_runs
+
+if TYPE_CHECKING:
+    from .._typing import PathLike
 
 
 def as_html(summary: Summary) -> str:
-    """The report of a run as one page of HTML.
+    """Render the report of a run as one page of HTML.
 
     Parameters
     ----------
@@ -31,7 +34,7 @@ def as_html(summary: Summary) -> str:
         ("patients", f"{data['used']:,}"),
         ("events", f"{data['events']:,}"),
         ("predictors", f"{data['features']:,}"),
-        ("horizon", f"{time_words(plan['tau'])} {unit}"),
+        ("horizon", f"{format_time(plan['tau'])} {unit}"),
         ("waitlist", f"{summary['waitlist']['used']:,}"),
         ("evaluation", f"{plan['iterations']} × {plan['folds']} folds, {plan['split']}"),
     ]
@@ -41,11 +44,11 @@ def as_html(summary: Summary) -> str:
     if data["simulated"]:
         subtitle += " The patients are simulated: none is real, and this is no evidence on care."
     title = f"{data['name']}: which model should drive allocation?"
-    return assembled(report_page(summary), title, subtitle, facts)
+    return assemble_page(make_report_page(summary), title, subtitle, facts)
 
 
 def as_html_beside(first: Summary, second: Summary) -> str:
-    """Two runs side by side as one page of HTML.
+    """Render two runs side by side as one page of HTML.
 
     Parameters
     ----------
@@ -57,13 +60,15 @@ def as_html_beside(first: Summary, second: Summary) -> str:
     str
         The whole page, style and scripts within it.
     """
-    names = run_names(first, second)
+    names = name_runs(first, second)
     facts = [(name, f"{s['data']['name']}, {s['protocol']}") for name, s in zip(names, (first, second), strict=True)]
     title = f"{names[0]} and {names[1]}, side by side"
-    return assembled(beside_page(first, second), title, "Two runs, and what changed between them.", facts)
+    return assemble_page(
+        make_side_by_side_page(first, second), title, "Two runs, and what changed between them.", facts
+    )
 
 
-def write_report(folder: Any, other: Any = None, out: Any = None) -> Path:
+def write_report(folder: PathLike, other: PathLike | None = None, out: PathLike | None = None) -> Path:
     """Write the report of a run, or of two side by side.
 
     Parameters
@@ -88,11 +93,11 @@ def write_report(folder: Any, other: Any = None, out: Any = None) -> Path:
         second = read_summary(other)
         path, text = Path(folder) / f"report-beside-{second.name}.html", as_html_beside(first, second)
     if out is not None:
-        path = _file_of(Path(out))
+        path = _choose_file(Path(out))
     write_whole(path, text.encode())
     return path
 
 
-def _file_of(out: Path) -> Path:
+def _choose_file(out: Path) -> Path:
     is_file = not out.is_dir() and (out.is_file() or out.suffix.lower() in (".html", ".htm"))
     return out if is_file else out / "report.html"

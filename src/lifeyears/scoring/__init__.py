@@ -1,12 +1,25 @@
 """One match run: a model with its card, rows checked against what it was trained on, candidates ranked with reasons."""
 
-from ._card import LIMITS, RESEARCH_ONLY, make_card
-from ._fit import fit_model
+from ._card import (
+    LIMITS,
+    MOST_BOUNDED,
+    NUISANCE_RIDGE,
+    RESEARCH_ONLY,
+    group_by_prediction,
+    make_card,
+    summarise_support,
+)
+from ._fit import BASES, PRESETS, check_fit_request, fit_model, forget_rows
 from ._model import MatchModel, Ranking
-from ._schema import CheckedRows, Column, RowError, Schema
+from ._schema import QUANTILES, CheckedRows, Column, RowError, Schema
 
 __all__ = [
+    "BASES",
     "LIMITS",
+    "MOST_BOUNDED",
+    "NUISANCE_RIDGE",
+    "PRESETS",
+    "QUANTILES",
     "RESEARCH_ONLY",
     "CheckedRows",
     "Column",
@@ -14,6 +27,10 @@ __all__ = [
     "Ranking",
     "RowError",
     "Schema",
+    "check_fit_request",
     "fit_model",
+    "forget_rows",
+    "group_by_prediction",
     "make_card",
+    "summarise_support",
 ]

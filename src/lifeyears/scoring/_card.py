@@ -7,6 +7,7 @@ behind.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,20 +15,24 @@ import numpy as np
 from .._version import __version__
 from ..allocation import guarantee
 from ..data import cohort_summary
-from ..experiments._subgroups import FEWEST as FEWEST_IN_GROUP
-from ..experiments._subgroups import subgroup_table
+from ..experiments.results import FEWEST_IN_SUBGROUP, tabulate_subgroups
 from ..metrics import compare, concordance_index
 from ..models import Cox
 from ..relevance import ExpectedYears, check_positivity, cross_fit
 from ._schema import FEWEST, Schema
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from .._typing import FloatArray, Json
     from ..data import Dataset
     from ..outcome import Outcome
+    from ..ranking import BootstrappedRanker
 
 FORMAT, VERSION = "lifeyears card", 1
 RESEARCH_ONLY = "Research use only. Not a medical device, and no forecast for a patient."
 MOST_BOUNDED = 20  # places of a list for which the card has a bound
+NUISANCE_RIDGE = 10.0  # of the Cox models of life and of censoring by which a model is judged
 WAITLIST, ROWS_A_PLACE = 256, 40  # below 40 rows for each place, intervals cover less than they say
 GROUPS = 10
 WEIGHTS = "fitted to outcomes of held-out rows, not shares: they need not add up to 1"
@@ -46,7 +51,13 @@ LIMITS_OF_TRANSPLANTS = (
 )
 
 
-def make_card(data: Dataset, ranker: Any, name: str, donor: Any = None, settings: dict[str, Any] | None = None) -> dict:
+def make_card(
+    data: Dataset,
+    ranker: BootstrappedRanker,
+    name: str,
+    donor: Sequence[str] | None = None,
+    settings: Json | None = None,
+) -> Json:
     """Describe a ranker fitted to a data set.
 
     Parameters
@@ -68,11 +79,11 @@ def make_card(data: Dataset, ranker: Any, name: str, donor: Any = None, settings
     """
     tau, unit = float(ranker.tau_), data.unit
     schema = Schema.of(data.X, ranker.preprocessor_, donor)
-    transplants = of_transplants(data)
-    described = cohort_summary(data.y, data.X)
-    known = described.followup.drop(index="Maximum")  # one patient's
+    transplants = has_transplants(data)
+    quantiles = cohort_summary(data.y, data.X).followup.drop(index="Maximum")  # one patient's
     follow_up = {
-        str(column): {str(level): _plain(value) for level, value in known[column].items()} for column in known.columns
+        str(column): {str(level): _plain(value) for level, value in quantiles[column].items()}
+        for column in quantiles.columns
     }
     matrix = ranker.preprocessor_.transform(data.X)
     report = ranker.report_
@@ -103,12 +114,12 @@ def make_card(data: Dataset, ranker: Any, name: str, donor: Any = None, settings
             "unit": unit,
             "follow_up": follow_up,
         },
-        "horizon": {"tau": tau, "unit": unit, **reach(matrix, data.y, tau)},
+        "horizon": {"tau": tau, "unit": unit, **summarise_support(matrix, data.y, tau)},
         "model": {
             **(settings or {}),
             "weights_are": WEIGHTS,
             "weights": {part: round(float(weight), 4) for part, weight in report.weights.items()},
-            "trees": {part: int(many) for part, many in report.rounds.items()},
+            "trees": {part: int(rounds) for part, rounds in report.rounds.items()},
             "base_alone": bool(report.kept_base),
             "calibrated": bool(report.calibrated),
             "notes": list(report.notes),
@@ -119,45 +130,45 @@ def make_card(data: Dataset, ranker: Any, name: str, donor: Any = None, settings
     }
 
 
-def of_transplants(data: Dataset) -> bool:
-    """Whether rows are known to be transplants: the simulated registry, and UNOS' STAR files."""
-    return data.name.startswith("STAR ") or (data.truth is not None and data.name.startswith("registry"))
+def has_transplants(data: Dataset) -> bool:
+    """Return whether rows are known to be transplants: the simulated registry, and UNOS' STAR files."""
+    return data.time_origin == "transplant"
 
 
-def reach(matrix: np.ndarray, y: Outcome, tau: float) -> dict[str, Any]:
-    """Whether people could be followed to the horizon."""
+def summarise_support(matrix: FloatArray, y: Outcome, tau: float) -> Json:
+    """Summarise whether people could be followed to the horizon (positivity)."""
     if y.restrict(tau).event.all():
         reading = "Nobody is censored before the horizon."
         return {"smallest_reach": 1.0, "share_out_of_reach": 0.0, "reading": reading}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = check_positivity(Cox(alpha=10.0), matrix, y, tau)
+        positivity = check_positivity(Cox(alpha=NUISANCE_RIDGE), matrix, y, tau)
     return {
-        "smallest_reach": _plain(found.smallest_reach),
-        "share_out_of_reach": _plain(found.share_out_of_reach),
-        "reading": str(found).splitlines()[0],
+        "smallest_reach": _plain(positivity.smallest_reach),
+        "share_out_of_reach": _plain(positivity.share_out_of_reach),
+        "reading": str(positivity).splitlines()[0],
     }
 
 
-def _performance(data: Dataset, ranker: Any, matrix: np.ndarray) -> dict[str, Any]:
+def _performance(data: Dataset, ranker: BootstrappedRanker, matrix: FloatArray) -> Json:
     """Metrics, bounds, calibration and subgroups of held-out rows; nothing where no row was held out."""
-    said = ranker.held_out_
-    nothing: dict[str, Any] = {"metrics": None, "bounds": [], "calibration": [], "subgroups": []}
-    if said is None:
-        return nothing
-    rows = np.flatnonzero(~np.isnan(said))
-    scores, outcomes, y = said[rows], ranker.held_out_outcomes_[rows], data.y[rows]
+    predicted, observed = ranker.held_out_, ranker.held_out_outcomes_
+    if predicted is None or observed is None:
+        return {"metrics": None, "bounds": [], "calibration": [], "subgroups": []}
+    rows = np.flatnonzero(~np.isnan(predicted))
+    scores, outcomes, y = predicted[rows], observed[rows], data.y[rows]
     waitlist = min(WAITLIST, max(2, len(rows) // ROWS_A_PLACE))
+    nuisance = Cox(alpha=NUISANCE_RIDGE)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of few rows: the card says how many there are
         lots = np.zeros(len(rows))
-        values = compare(outcomes, {"model": scores, "by lot": lots}, k=1, waitlist=waitlist, n_resamples=500)
-        expected = cross_fit(ExpectedYears(Cox(alpha=10.0), tau=ranker.tau_), matrix, data.y, cv=5).values[rows]
+        comparison = compare(outcomes, {"model": scores, "by lot": lots}, k=1, waitlist=waitlist, n_resamples=500)
+        expected = cross_fit(ExpectedYears(nuisance, tau=ranker.tau_), matrix, data.y, cv=5).values[rows]
         bounds = [_bound(expected, scores, k, waitlist) for k in range(1, min(MOST_BOUNDED, waitlist) + 1)]
         c_index = _c_index(y.restrict(ranker.tau_), scores)
-        groups = subgroup_table(data, rows, outcomes, {"model": scores}, waitlist)
-    top, lot = values.values.loc["model"], values.values.loc["by lot"]
-    gain = values.differences.loc[("model", "by lot")]
+        groups = tabulate_subgroups(data, rows, outcomes, {"model": scores}, waitlist)
+    top, lot = comparison.values.loc["model"], comparison.values.loc["by lot"]
+    gain = comparison.differences.loc[("model", "by lot")]
     return {
         "metrics": {
             "rows": len(rows),
@@ -169,15 +180,15 @@ def _performance(data: Dataset, ranker: Any, matrix: np.ndarray) -> dict[str, An
             "gain_over_lot": _interval(gain),
         },
         "bounds": bounds,
-        "calibration": calibration_groups(scores, outcomes),
+        "calibration": group_by_prediction(scores, outcomes),
         "subgroups": _subgroups(groups, len(rows)),
     }
 
 
-def _bound(expected: np.ndarray, scores: np.ndarray, k: int, waitlist: int) -> dict[str, Any]:
+def _bound(expected: FloatArray, scores: FloatArray, k: int, waitlist: int) -> Json:
     """NDCG@k by expected years, and Theorem 1's bound with it put in."""
-    found = compare(expected, {"model": scores}, k=k, waitlist=waitlist, n_resamples=200)
-    row, bound = found.values.loc["model"], guarantee(found).values.loc["model"]
+    comparison = compare(expected, {"model": scores}, k=k, waitlist=waitlist, n_resamples=200)
+    row, bound = comparison.values.loc["model"], guarantee(comparison).values.loc["model"]
     return {
         "k": k,
         "ndcg": _plain(row["ndcg"]),
@@ -189,20 +200,20 @@ def _bound(expected: np.ndarray, scores: np.ndarray, k: int, waitlist: int) -> d
     }
 
 
-def calibration_groups(scores: np.ndarray, outcomes: np.ndarray, groups: int = GROUPS) -> list[dict[str, Any]]:
-    """Rows of like prediction: what was said of them and what became of them, with 95% intervals of the mean.
+def group_by_prediction(scores: FloatArray, outcomes: FloatArray, groups: int = GROUPS) -> list[Json]:
+    """Group rows by their predictions: predicted against observed means, with 95% intervals of the latter.
 
     Equal predictions stay together; a group has at least fifty rows.
     """
     order = np.argsort(scores, kind="stable")
-    many = max(1, min(groups, len(scores) // 50))
-    edges = np.searchsorted(scores[order], np.quantile(scores, np.arange(1, many) / many), side="left")
-    found = []
+    count = max(1, min(groups, len(scores) // 50))
+    edges = np.searchsorted(scores[order], np.quantile(scores, np.arange(1, count) / count), side="left")
+    table = []
     for part in np.split(order, np.unique(edges)):
         if len(part) < FEWEST:
             continue
         mean, error = float(outcomes[part].mean()), float(outcomes[part].std(ddof=1) / np.sqrt(len(part)))
-        found.append(
+        table.append(
             {
                 "predicted": _plain(scores[part].mean()),
                 "observed": _plain(mean),
@@ -211,10 +222,10 @@ def calibration_groups(scores: np.ndarray, outcomes: np.ndarray, groups: int = G
                 "patients": len(part),
             }
         )
-    return found
+    return table
 
 
-def _c_index(y: Outcome, scores: np.ndarray) -> dict[str, float | None]:
+def _c_index(y: Outcome, scores: FloatArray) -> Json:
     """With a normal interval from 100 resamples of the rows."""
     value = concordance_index(y, scores)
     rng, again = np.random.default_rng(0), []
@@ -226,7 +237,7 @@ def _c_index(y: Outcome, scores: np.ndarray) -> dict[str, float | None]:
     return {"value": _plain(value), "low": _plain(value - half), "high": _plain(value + half)}
 
 
-def _subgroups(table: Any, total: int) -> list[dict[str, Any]]:
+def _subgroups(table: pd.DataFrame, total: int) -> list[Json]:
     """Groups of thirty or more, in plain names; one more is left out where the rest would add up to all but so few."""
     names = {
         "by": "by",
@@ -242,18 +253,18 @@ def _subgroups(table: Any, total: int) -> list[dict[str, Any]]:
     }
     if not len(table):
         return []
-    for _, told in table.groupby("by", sort=False):
-        if 0 < total - told["patients"].sum() < FEWEST_IN_GROUP:
-            table = table.drop(index=told["patients"].idxmin())
+    for _, groups in table.groupby("by", sort=False):
+        if 0 < total - groups["patients"].sum() < FEWEST_IN_SUBGROUP:
+            table = table.drop(index=groups["patients"].idxmin())
     rows = table[list(names)].rename(columns=names).to_dict("records")
     return [{name: _plain(value) for name, value in row.items()} for row in rows]
 
 
-def _interval(row: Any) -> dict[str, float | None]:
+def _interval(row: pd.Series) -> Json:
     return {name: _plain(row[name]) for name in ("value", "low", "high")}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: str | float | np.number[Any] | None) -> str | float | None:
     """A value that JSON knows; six digits of a number, None for NaN."""
     if isinstance(value, (str, bool, int)) or value is None:
         return value

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..data._dataset import refuse_no_features
-from ..models import Cox, DeepHit, DeepSurv, KaplanMeier, WeibullAFT
-from ..models._weibull import refuse_time_zero
+from ..checks import check_choice
+from ..data.dataset import require_features
+from ..errors import Message, Setting
+from ..models import Cox, DeepHit, DeepSurv, KaplanMeier, WeibullAFT, refuse_time_zero
+from ..progress import Progress, no_progress
 from ..ranking import BootstrappedRanker
 from ._card import make_card
 from ._model import MatchModel
 
 if TYPE_CHECKING:
     from ..data import Dataset
+
+log = logging.getLogger(__name__)
 
 BASES = {"KM": KaplanMeier, "Cox": Cox, "AFT": WeibullAFT, "DeepSurv": DeepSurv, "DeepHit": DeepHit}
 PRESETS = ("default", "paper", "none")
@@ -31,7 +36,7 @@ def fit_model(
     donor: Sequence[str] | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
-    progress: Callable[[str], object] = lambda message: None,
+    progress: Progress = no_progress,
 ) -> MatchModel:
     """Fit a ranker to a data set, describe it, and forget the rows.
 
@@ -49,12 +54,17 @@ def fit_model(
     random_state : int
     n_jobs : int, optional
         Folds at once.
-    progress : callable
-        Told in a few words what is being done.
+    progress : Progress
+        Called with the name of each step as it begins.
 
     Returns
     -------
     MatchModel
+
+    Raises
+    ------
+    RequestError
+        If there is no such base model or preset, no feature is left, or the base model cannot use the times.
 
     Examples
     --------
@@ -63,7 +73,7 @@ def fit_model(
     >>> model.card["data"]["rows"], len(model.schema.columns)
     (400, 92)
     """
-    check_request(data, base, preset)
+    check_fit_request(data, base, preset)
     ranker = BootstrappedRanker(
         base=BASES[base](),
         tau=float(data.horizon),
@@ -74,24 +84,23 @@ def fit_model(
     )
     progress(f"fitting {base} and its ranker to {len(data):,} rows" if preset != "none" else f"fitting {base}")
     ranker.fit(data.X, data.y)
+    log.info("fitted %s (ranker: %s) to %d rows of %s", base, preset, len(data), data.name)
     progress("judging it on held-out rows")
     settings = {"base": base, "preset": preset, "seed": random_state}
     title = name or (f"{base}, {data.name}" if preset == "none" else f"ranker over {base}, {data.name}")
-    return MatchModel(without_rows(ranker), make_card(data, ranker, title, donor, settings))
+    return MatchModel(forget_rows(ranker), make_card(data, ranker, title, donor, settings))
 
 
-def check_request(data: Dataset, base: str, preset: str) -> None:
+def check_fit_request(data: Dataset, base: str, preset: str) -> None:
     """Refuse, before anything is computed, what would fail half-way."""
-    if base not in BASES:
-        raise ValueError(f"there is no base model {base!r}; there are {', '.join(BASES)}")
-    if preset not in PRESETS:
-        raise ValueError(f"there is no preset {preset!r}; there are {', '.join(PRESETS)}")
-    refuse_no_features(data.name, data.X.shape[1])
+    check_choice("base", base, tuple(BASES))
+    check_choice("preset", preset, PRESETS)
+    require_features(data.name, data.X.shape[1])
     if base == "AFT":
-        refuse_time_zero(data.y, "choose another model: --base Cox (in Python, base=)")
+        refuse_time_zero(data.y, Message("choose another model: ", Setting("base", "Cox")))
 
 
-def without_rows(ranker: BootstrappedRanker) -> BootstrappedRanker:
+def forget_rows(ranker: BootstrappedRanker) -> BootstrappedRanker:
     """The same ranker without what it remembers of each training row; it predicts the same."""
     kept = copy.copy(ranker)
     kept.pseudo_labels_ = np.empty(0)

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import json
+import logging
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from .._threads import one_thread
 from ..allocation import PositionWeighted
+from ..errors import ModelFileError
 from ..ranking import BootstrappedRanker, Explanation
-from ..ranking._explain import explain
-from ..saving import ModelFileError, load, save
+from ..ranking.explanations import explain_matrix
+from ..saving import load, save
 from ._card import FORMAT, VERSION
 from ._schema import CheckedRows, Column, Schema
+
+if TYPE_CHECKING:
+    from .._typing import FloatArray, IntArray, Json
+
+log = logging.getLogger(__name__)
 
 CARD = "card.json"
 REASONS = 5
@@ -48,20 +56,20 @@ class Ranking:
         By how many years.
     """
 
-    order: np.ndarray
-    years: np.ndarray
-    low: np.ndarray | None
-    high: np.ndarray | None
-    probability: np.ndarray
-    typical: np.ndarray
+    order: IntArray
+    years: FloatArray
+    low: FloatArray | None
+    high: FloatArray | None
+    probability: FloatArray
+    typical: FloatArray
     features: list[str]
-    reasons: np.ndarray
-    reason_years: np.ndarray
+    reasons: IntArray
+    reason_years: FloatArray
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[Json]:
         """Plain values, best first: rank, row, years, low, high, probability, reasons."""
         order = self.order
-        columns: dict[str, list[Any]] = {
+        columns: dict[str, list[object]] = {
             "rank": list(range(1, len(order) + 1)),
             "row": order.tolist(),
             "years": self.years[order].tolist(),
@@ -105,12 +113,12 @@ class MatchModel:
     """
 
     ranker: BootstrappedRanker
-    card: dict[str, Any]
+    card: Json
 
     @cached_property
     def schema(self) -> Schema:
         """The columns of a row."""
-        return Schema(tuple(Column.from_dict(given) for given in self.card["columns"]))
+        return Schema(tuple(Column.from_dict(plain) for plain in self.card["columns"]))
 
     @property
     def name(self) -> str:
@@ -122,13 +130,13 @@ class MatchModel:
         """The horizon."""
         return float(self.ranker.tau_)
 
-    def save(self, path: Any, overwrite: bool = False) -> Path:
+    def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> Path:
         """Write model and card to one folder, checksums and all; `lifeyears.load` reads the model there."""
         text = json.dumps(self.card, indent=1, ensure_ascii=False, allow_nan=False)
         return save(self.ranker, path, overwrite, also={CARD: text + "\n"})
 
     @classmethod
-    def load(cls, path: Any) -> MatchModel:
+    def load(cls, path: str | os.PathLike[str]) -> MatchModel:
         """Read what `save` wrote; predictions are the same to the bit.
 
         Raises
@@ -139,7 +147,9 @@ class MatchModel:
         ranker = load(path)
         if not isinstance(ranker, BootstrappedRanker) or not (Path(path) / CARD).is_file():
             raise ModelFileError(f"{path} holds a model without a card: `lifeyears fit` makes one with a card")
-        return cls(ranker, read_card(path))
+        model = cls(ranker, read_card(path))
+        log.info("read the model %r from %s", model.name, path)
+        return model
 
     def rank(self, table: CheckedRows, k: int = 5, most: int = REASONS) -> Ranking:
         """Rank the candidates of one organ.
@@ -159,20 +169,20 @@ class MatchModel:
         Ranking
             `.rows()` and `.frame()` have the candidates best first.
         """
-        chances = PositionWeighted(k)
-        found = self.explain(table)
-        years = found.years
+        policy = PositionWeighted(k)
+        explanation = self.explain(table)
+        years = explanation.years
         low, high = self.interval(years)
-        parts = np.ascontiguousarray(found.contributions.to_numpy())
+        parts = np.ascontiguousarray(explanation.contributions.to_numpy())
         reasons = _largest(np.abs(parts), min(most, parts.shape[1]))
         return Ranking(
             order=np.argsort(-years, kind="stable"),
             years=years,
             low=low,
             high=high,
-            probability=chances.probabilities(years),
-            typical=found.typical,
-            features=[str(name) for name in found.contributions.columns],
+            probability=policy.probabilities(years),
+            typical=explanation.typical,
+            features=[str(name) for name in explanation.contributions.columns],
             reasons=reasons,
             reason_years=np.take_along_axis(parts, reasons, axis=1),
         )
@@ -180,28 +190,28 @@ class MatchModel:
     def explain(self, table: CheckedRows) -> Explanation:
         """All contributions in years, as the ranker's `explain` has them."""
         with one_thread():
-            return explain(self.ranker, None, table.matrix(self.ranker.preprocessor_))
+            return explain_matrix(self.ranker, table.matrix(self.ranker.preprocessor_))
 
-    def curves(self, table: CheckedRows, points: int = 41) -> tuple[np.ndarray, np.ndarray]:
+    def curves(self, table: CheckedRows, points: int = 41) -> tuple[FloatArray, FloatArray]:
         """Times from 0 to the horizon, and calibrated survival there, (n, points)."""
         times = np.linspace(0.0, self.tau, points)
         return times, self.ranker.predict_curves(table.frame(), times[1:]).survival
 
-    def interval(self, years: np.ndarray) -> tuple[np.ndarray | None, np.ndarray | None]:
+    def interval(self, years: FloatArray) -> tuple[FloatArray | None, FloatArray | None]:
         """Where the mean of people with like predictions lay, by the card's groups of held-out rows; or None."""
         groups = self.card["calibration"]
         if not groups:
             return None, None
-        said, low, high = np.array([[group[name] for name in ("predicted", "low", "high")] for group in groups]).T
-        # the gap between what was said and what came, at this prediction; it takes in the prediction itself
+        predicted, low, high = np.array([[group[name] for name in ("predicted", "low", "high")] for group in groups]).T
+        # the gap between predicted and observed, at this prediction; it takes in the prediction itself
         below, above = (
-            np.interp(years, said, np.minimum(low - said, 0)),
-            np.interp(years, said, np.maximum(high - said, 0)),
+            np.interp(years, predicted, np.minimum(low - predicted, 0)),
+            np.interp(years, predicted, np.maximum(high - predicted, 0)),
         )
         return np.clip(years + below, 0.0, self.tau), np.clip(years + above, 0.0, self.tau)
 
 
-def read_card(path: Any) -> dict[str, Any]:
+def read_card(path: str | os.PathLike[str]) -> Json:
     """The card of a model's folder."""
     try:
         card = json.loads((Path(path) / CARD).read_text(encoding="utf-8"))
@@ -216,11 +226,11 @@ def read_card(path: Any) -> dict[str, Any]:
     return dict(card)
 
 
-def _largest(sizes: np.ndarray, most: int) -> np.ndarray:
+def _largest(sizes: FloatArray, most: int) -> IntArray:
     """Columns of the largest values of each row, largest first; equal ones in their order."""
     left, every = sizes.copy(), np.arange(len(sizes))
-    found = np.empty((len(sizes), most), dtype=np.int64)
+    largest = np.empty((len(sizes), most), dtype=np.int64)
     for place in range(most):
-        found[:, place] = left.argmax(axis=1)
-        left[every, found[:, place]] = -1.0
-    return found
+        largest[:, place] = left.argmax(axis=1)
+        left[every, largest[:, place]] = -1.0
+    return largest

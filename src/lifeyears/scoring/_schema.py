@@ -8,41 +8,71 @@ from functools import cached_property
 from itertools import chain
 from operator import itemgetter
 from types import NoneType
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from ..data._preprocessor import MISSING, _word
-from ..data.tables._numbers import MISSING as MISSING_TEXTS
-from ..data.tables._numbers import numbers, readings
+from ..data.preprocessing import MISSING_CATEGORY, spell_category
+from ..data.tables import MISSING_TEXTS, find_decimal_marks, parse_numbers
+from ..errors import DataError, RequestError
+
+if TYPE_CHECKING:
+    from .._typing import AnyArray, FloatArray, Json
+    from ..data import TablePreprocessor
+
+Cell: TypeAlias = object
+"""A value of a row as it was sent: a number, a text, a boolean, None, or anything else that is then refused."""
 
 DONOR = "donor_"
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 FEWEST = 10  # patients behind anything a card says of a column
 FAR = 100.0  # spans of the training range: what lies further off is an error of units or of typing
 SHOWN = 60  # characters of a value in a message
+NO_ROWS = "there are no candidates: give at least one row"
 
 
-class RowError(ValueError):
-    """A row that does not fit the model; it knows where.
+class RowError(DataError):
+    """A row that does not fit the model, with its place.
 
     Attributes
     ----------
-    code : str
-        One word for programs.
     problem : str
         What is wrong, without the place.
     row : int or None
         The row's index, from 0.
     column : str or None
+
+    Examples
+    --------
+    >>> error = RowError("'old' is not a number", code="not_a_number", row=1, column="age")
+    >>> str(error)
+    "row 2, column age: 'old' is not a number"
+    >>> error.placed("line 3")
+    "line 3, column age: 'old' is not a number"
     """
 
-    def __init__(self, code: str, problem: str, row: int | None = None, column: str | None = None) -> None:
-        self.code, self.problem, self.row, self.column = code, problem, row, column
-        place = [] if row is None else [f"row {row + 1}"]
-        place += [] if column is None else [f"column {column}"]
-        super().__init__(f"{', '.join(place)}: {problem}" if place else problem)
+    default_code = "invalid_row"
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        hint: str = "",
+        code: str | None = None,
+        row: int | None = None,
+        column: str | None = None,
+    ) -> None:
+        self.row, self.column, self.problem = row, column, problem
+        place = self.placed("" if row is None else f"row {row + 1}")
+        super().__init__(place, hint=hint, code=code, row=row, column=column)
+        self.problem = problem
+
+    def placed(self, row: str) -> str:
+        """Return the problem with its place, the row under the name that the reader knows it by ("" for none)."""
+        place = [row] if row else []
+        place += [] if self.column is None else [f"column {self.column}"]
+        return f"{', '.join(place)}: {self.problem}" if place else self.problem
 
 
 @dataclass(frozen=True)
@@ -77,16 +107,16 @@ class Column:
     quantiles: tuple[float, ...] | None = None
     missing: float | None = None
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Plain values, without those that do not apply."""
-        found = {field.name: getattr(self, field.name) for field in fields(self)}
-        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
         return {name: value for name, value in plain.items() if value is not None}
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> Column:
-        """The way back."""
-        values: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
+    def from_dict(cls, plain: Json) -> Column:
+        """Make a column from what `as_dict` returned."""
+        values: Json = {name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}
         return cls(**values)
 
 
@@ -102,36 +132,38 @@ class CheckedRows:
     """
 
     columns: tuple[Column, ...]
-    values: dict[str, np.ndarray]
+    values: dict[str, AnyArray]
 
     def __len__(self) -> int:
         return len(next(iter(self.values.values())))
 
     def frame(self) -> pd.DataFrame:
         """The table that the model's `predict` takes."""
-        made: dict[str, Any] = {}
+        cells: dict[str, object] = {}
         for column in self.columns:
             values = self.values[column.name]
-            known = column.kind == "number"
-            made[column.name] = values if known else pd.Categorical.from_codes(values, list(column.categories or ()))
-        return pd.DataFrame(made, copy=False)
+            is_number = column.kind == "number"
+            cells[column.name] = (
+                values if is_number else pd.Categorical.from_codes(values, list(column.categories or ()))
+            )
+        return pd.DataFrame(cells, copy=False)
 
-    def matrix(self, preprocessor: Any) -> np.ndarray:
+    def matrix(self, preprocessor: TablePreprocessor) -> FloatArray:
         """What `preprocessor.transform` makes of `frame()`, to the bit, without pandas: several times faster."""
         numbers = np.column_stack([self.values[name] for name in preprocessor.numeric_] or [np.zeros((len(self), 0))])
         filled = np.where(np.isnan(numbers), preprocessor.median_, numbers)
         widths = [len(seen) for seen in preprocessor.categories_.values()]
-        made = np.zeros((len(self), numbers.shape[1] + sum(widths)))
-        made[:, : numbers.shape[1]] = (filled - preprocessor.mean_) / preprocessor.scale_
+        matrix = np.zeros((len(self), numbers.shape[1] + sum(widths)))
+        matrix[:, : numbers.shape[1]] = (filled - preprocessor.mean_) / preprocessor.scale_
         start, every = numbers.shape[1], np.arange(len(self))
         for (name, seen), width in zip(preprocessor.categories_.items(), widths, strict=True):
             codes = self.values[name]
-            if seen[-1:] == [MISSING]:
-                made[every, start + np.where(codes < 0, width - 1, codes)] = 1.0
+            if seen[-1:] == [MISSING_CATEGORY]:
+                matrix[every, start + np.where(codes < 0, width - 1, codes)] = 1.0
             else:
-                made[every[codes >= 0], start + codes[codes >= 0]] = 1.0
+                matrix[every[codes >= 0], start + codes[codes >= 0]] = 1.0
             start += width
-        return made
+        return matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,11 +193,13 @@ class Schema:
         return [column.name for column in self.columns if column.role == "donor"]
 
     @classmethod
-    def of(cls, X: pd.DataFrame, preprocessor: Any, donor: Sequence[str] | None = None) -> Schema:
+    def of(cls, X: pd.DataFrame, preprocessor: TablePreprocessor, donor: Sequence[str] | None = None) -> Schema:
         """Describe the columns of a training table; `donor` names those of the donor (those that begin so, if None)."""
         absent = [name for name in donor or () if name not in X.columns]
         if absent:
-            raise ValueError(f"there is no column {absent[0]!r} to be the donor's; there are {', '.join(map(str, X))}")
+            raise RequestError(
+                f"there is no column {absent[0]!r} to be the donor's; there are {', '.join(map(str, X))}", name="donor"
+            )
         columns = []
         for name in map(str, X.columns):
             role = "donor" if (name.startswith(DONOR) if donor is None else name in donor) else "candidate"
@@ -175,7 +209,7 @@ class Schema:
                 columns.append(_number(name, role, X[name]))
         return cls(tuple(columns))
 
-    def table(self, rows: Sequence[dict[str, Any]], donor: Mapping[str, Any] | None = None) -> CheckedRows:
+    def table(self, rows: Sequence[Cell], donor: Mapping[str, Cell] | None = None) -> CheckedRows:
         """Check rows of plain values, with the donor's columns joined to each.
 
         Raises
@@ -185,73 +219,77 @@ class Schema:
             not seen in training, a number far outside what was.
         """
         if not rows:
-            raise RowError("no_rows", "there are no candidates: give at least one row")
-        for row, given in enumerate(rows):
-            if type(given) is not dict:
-                raise RowError("not_a_row", f"a row is an object of column and value; found {_shown(given)}", row)
+            raise RowError(NO_ROWS, code="no_rows")
+        objects: list[dict[str, Cell]] = []
+        for row, candidate in enumerate(rows):
+            if not isinstance(candidate, dict):
+                problem = f"a row is an object of column and value; found {_shown(candidate)}"
+                raise RowError(problem, code="not_a_row", row=row)
+            objects.append(candidate)
         shared = {} if donor is None else dict(donor)
-        columns = _columns(rows)
-        made = {}
+        columns = _columns(objects)
+        checked = {}
         for column in self.columns:
             if column.name in shared:
-                made[column.name] = self._one_for_all(column, shared[column.name], len(rows))
+                checked[column.name] = self._one_for_all(column, shared[column.name], len(objects))
                 continue
             values = columns(column.name)
             if values is None:
-                row = next(i for i, given in enumerate(rows) if column.name not in given)
+                row = next(i for i, candidate in enumerate(objects) if column.name not in candidate)
                 advice = "give it for every candidate, or for the donor; null where it is not known"
-                raise RowError("missing_column", f"the column is missing: {advice}", row, column.name)
-            made[column.name] = _checked(column, values)
-        return CheckedRows(self.columns, made)
+                raise RowError(f"the column is missing: {advice}", code="missing_column", row=row, column=column.name)
+            checked[column.name] = _checked(column, values)
+        return CheckedRows(self.columns, checked)
 
-    def frame(self, table: pd.DataFrame, donor: Mapping[str, Any] | None = None) -> CheckedRows:
+    def frame(self, table: pd.DataFrame, donor: Mapping[str, Cell] | None = None) -> CheckedRows:
         """The same for a table that was read from a file: texts become numbers where numbers belong."""
         shared = {} if donor is None else dict(donor)
         absent = [name for name in self.names if name not in table.columns and name not in shared]
         if absent:
             more = f" (and {len(absent) - 1} more)" if len(absent) > 1 else ""
-            raise RowError("missing_column", f"the column is missing{more}: it was there in training", None, absent[0])
+            problem = f"the column is missing{more}: it was there in training"
+            raise RowError(problem, code="missing_column", column=absent[0])
         if not len(table):
-            raise RowError("no_rows", "there are no candidates: give at least one row")
-        made = {}
+            raise RowError(NO_ROWS, code="no_rows")
+        checked = {}
         for column in self.columns:
             if column.name in shared:
-                made[column.name] = self._one_for_all(column, shared[column.name], len(table))
+                checked[column.name] = self._one_for_all(column, shared[column.name], len(table))
             else:
-                made[column.name] = _checked(column, _plain_values(column, table[column.name]))
-        return CheckedRows(self.columns, made)
+                checked[column.name] = _checked(column, _plain_values(column, table[column.name]), "a blank cell")
+        return CheckedRows(self.columns, checked)
 
     def outside(self, table: CheckedRows) -> dict[str, int]:
         """For each column, how many numbers lie well outside what training saw: there the model extrapolates."""
-        found = {}
+        counts = {}
         for column in self.columns:
             if column.kind == "number" and column.low is not None and column.high is not None:
                 values = table.values[column.name]
                 margin = 0.25 * (column.high - column.low)  # the range leaves out the outermost 1% of training
-                many = int(np.count_nonzero((values < column.low - margin) | (values > column.high + margin)))
-                if many:
-                    found[column.name] = many
-        return found
+                count = int(np.count_nonzero((values < column.low - margin) | (values > column.high + margin)))
+                if count:
+                    counts[column.name] = count
+        return counts
 
-    def as_list(self) -> list[dict[str, Any]]:
+    def as_list(self) -> list[Json]:
         """Plain values, as the card holds them."""
         return [column.as_dict() for column in self.columns]
 
-    def _one_for_all(self, column: Column, value: Any, n: int) -> np.ndarray:
+    def _one_for_all(self, column: Column, value: Cell, n: int) -> AnyArray:
         try:
             return np.repeat(_checked(column, [value]), n)
         except RowError as error:
-            raise RowError(error.code, f"of the donor: {error.problem}", None, error.column) from None
+            raise RowError(f"of the donor: {error.problem}", code=error.code, column=error.column) from None
 
 
-def _columns(rows: Sequence[dict[str, Any]]) -> Callable[[str], Sequence[Any] | None]:
+def _columns(rows: Sequence[dict[str, Cell]]) -> Callable[[str], Sequence[Cell] | None]:
     """The values of a column, by its name; None if a row lacks it."""
     names = list(rows[0])
     if all(list(row) == names for row in rows):  # as programs write rows: all at once, and much faster
         cells = list(chain.from_iterable(map(dict.values, rows)))
         return {name: cells[place :: len(names)] for place, name in enumerate(names)}.get
 
-    def one(name: str) -> Sequence[Any] | None:
+    def one(name: str) -> Sequence[Cell] | None:
         try:
             return list(map(itemgetter(name), rows))
         except KeyError:
@@ -260,58 +298,56 @@ def _columns(rows: Sequence[dict[str, Any]]) -> Callable[[str], Sequence[Any] | 
     return one
 
 
-def _checked(column: Column, values: Sequence[Any]) -> np.ndarray:
-    return _numbers(column, values) if column.kind == "number" else _words(column, values)
+def _checked(column: Column, values: Sequence[Cell], missing: str = "null") -> AnyArray:
+    """Check the values of a column; `missing` is what stands for a value that is not known, where they come from."""
+    return _numbers(column, values) if column.kind == "number" else _category_codes(column, values, missing)
 
 
-def _numbers(column: Column, values: Sequence[Any]) -> np.ndarray:
-    """Numbers with NaN where there is none; or an error for the first that is wrong."""
+def _numbers(column: Column, values: Sequence[Cell]) -> FloatArray:
+    """Return numbers, NaN where there is none; the first that is wrong is refused."""
     if not set(map(type, values)) <= {int, float, NoneType}:
         row = next(i for i, value in enumerate(values) if type(value) not in (int, float, NoneType))
-        raise RowError("not_a_number", f"{_shown(values[row])} is not a number", row, column.name)
+        raise RowError(f"{_shown(values[row])} is not a number", code="not_a_number", row=row, column=column.name)
     try:
-        found = np.array(values, dtype=float)
+        array = np.array(values, dtype=float)
     except OverflowError:
         row = next(i for i, value in enumerate(values) if isinstance(value, int) and abs(value) > 1e300)
-        raise RowError("out_of_range", "the number is too large", row, column.name) from None
-    if np.isinf(found).any():
-        raise RowError("out_of_range", "the number is not finite", int(np.flatnonzero(np.isinf(found))[0]), column.name)
+        raise RowError("the number is too large", code="out_of_range", row=row, column=column.name) from None
+    if np.isinf(array).any():
+        row = int(np.flatnonzero(np.isinf(array))[0])
+        raise RowError("the number is not finite", code="out_of_range", row=row, column=column.name)
     if column.low is not None and column.high is not None:
-        reach = FAR * max(column.high - column.low, 0.01 * abs(column.high), 1e-9)
+        margin = FAR * max(column.high - column.low, 0.01 * abs(column.high), 1e-9)
         with np.errstate(invalid="ignore"):
-            far = (found < column.low - reach) | (found > column.high + reach)
+            far = (array < column.low - margin) | (array > column.high + margin)
         if far.any():
             row = int(np.flatnonzero(far)[0])
             span = f"{column.low:g} to {column.high:g}"
-            raise RowError(
-                "out_of_range",
-                f"{_shown(values[row])} lies far outside what the model knows ({span})",
-                row,
-                column.name,
-            )
-    return found
+            problem = f"{_shown(values[row])} lies far outside what the model knows ({span})"
+            raise RowError(problem, code="out_of_range", row=row, column=column.name)
+    return array
 
 
-class _Codes(dict[Any, int]):
-    """Places of categories by value, found when they are first asked for."""
+class _Codes(dict[Cell, int]):
+    """Places of categories by value, found when they are first looked up."""
 
     def __init__(self, column: Column) -> None:
-        self.names = [*(column.categories or ()), MISSING]
+        self.names = [*(column.categories or ()), MISSING_CATEGORY]
 
-    def __missing__(self, value: Any) -> int:
+    def __missing__(self, value: Cell) -> int:
         spelled = next((word for word in _spellings(value) if word in self.names), None)
         if spelled is None:
-            raise ValueError(value)
-        self[value] = code = -1 if spelled == MISSING else self.names.index(spelled)
+            raise LookupError(value)
+        self[value] = code = -1 if spelled == MISSING_CATEGORY else self.names.index(spelled)
         return code
 
 
-def _spellings(value: Any) -> list[str]:
+def _spellings(value: Cell) -> list[str]:
     """The ways to write a value as a category: true is True, TRUE or 1, as it was written where the model learnt."""
     if value is None:
-        return [MISSING]
+        return [MISSING_CATEGORY]
     text = str(value).strip()
-    words = [text] if isinstance(value, str) else [_word(value), text]
+    words = [text] if isinstance(value, str) else [spell_category(value), text]
     if not isinstance(value, str) and value in (0, 1):
         text = str(bool(value))
     if text.casefold() in ("true", "false"):
@@ -319,66 +355,69 @@ def _spellings(value: Any) -> list[str]:
     return words
 
 
-def _words(column: Column, values: Sequence[Any]) -> np.ndarray:
-    """Places of categories; or an error for the first that was not seen in training."""
+def _category_codes(column: Column, values: Sequence[Cell], missing: str) -> AnyArray:
+    """Return the places of categories; the first value that was not seen in training is refused."""
     codes = _Codes(column)  # True, 1 and 1.0 are one here, and one category
     try:
         return np.fromiter(map(codes.__getitem__, values), dtype=np.int64, count=len(values))
     except TypeError:  # lists and objects have no hash
         row = next(i for i, value in enumerate(values) if isinstance(value, (list, dict)))
-        raise RowError("not_a_category", f"{_shown(values[row])} is no category", row, column.name) from None
-    except ValueError:
+        problem = f"{_shown(values[row])} is no category"
+        raise RowError(problem, code="not_a_category", row=row, column=column.name) from None
+    except LookupError:
         row = next(i for i, value in enumerate(values) if value not in codes)
         seen = ", ".join(codes.names[:8]) + (", …" if len(codes.names) > 9 else "")
-        problem = f"{_shown(values[row])} was not seen in training ({seen}); null where it is not known"
-        raise RowError("unknown_category", problem + _lost_zeros(values[row], codes.names), row, column.name) from None
+        problem = f"{_shown(values[row])} was not seen in training ({seen}); {missing} where it is not known"
+        problem += _lost_zeros(values[row], codes.names)
+        raise RowError(problem, code="unknown_category", row=row, column=column.name) from None
 
 
-def _lost_zeros(value: Any, names: Sequence[str]) -> str:
+def _lost_zeros(value: Cell, names: Sequence[str]) -> str:
     """Say which code is meant where only leading zeros are lacking, as spreadsheets leave them out."""
-    word = _word(value)
+    word = spell_category(value)
     meant = next((name for name in names if name.isdecimal() and name.lstrip("0") == word.lstrip("0")), None)
     if meant is None or not word.isdecimal():
         return ""
     return f". Did it lose its leading zeros? {meant} was seen"
 
 
-def _plain_values(column: Column, cells: pd.Series) -> list[Any]:
+def _plain_values(column: Column, cells: pd.Series) -> list[Cell]:
     """Cells of a file as numbers, texts and None."""
-    values = cells.astype(object).where(cells.notna(), None).tolist()
+    values: list[Cell] = cells.astype(object).where(cells.notna(), None).tolist()
     if column.kind == "category":
         return [
             None if isinstance(value, str) and value.strip() in MISSING_TEXTS else _native(value) for value in values
         ]
     texts = [value for value in values if isinstance(value, str) and value.strip() not in MISSING_TEXTS]
-    possible = readings([text.strip() for text in texts])
+    possible = find_decimal_marks([text.strip() for text in texts])
     if len(possible) > 1:
         unclear = next(
-            (text for text in texts if numbers([text.strip()], ".")[0] != numbers([text.strip()], ",")[0]), None
+            (text for text in texts if parse_numbers([text.strip()], ".")[0] != parse_numbers([text.strip()], ",")[0]),
+            None,
         )
         if unclear is not None:
             problem = f"{_shown(unclear)} can be read in two ways: write it without a mark between thousands"
-            raise RowError("not_a_number", problem, values.index(unclear), column.name)
+            raise RowError(problem, code="not_a_number", row=values.index(unclear), column=column.name)
     return [_number_or_text(value, possible[:1]) if isinstance(value, str) else _native(value) for value in values]
 
 
-def _number_or_text(text: str, decimal: str) -> Any:
+def _number_or_text(text: str, decimal: str) -> Cell:
     text = text.strip()
     if text in MISSING_TEXTS:
         return None
     decimal = decimal or "."
-    return float(numbers([text], decimal)[0]) if decimal in readings([text]) else text
+    return float(parse_numbers([text], decimal)[0]) if decimal in find_decimal_marks([text]) else text
 
 
-def _native(value: Any) -> Any:
+def _native(value: Cell) -> Cell:
     value = value.item() if isinstance(value, np.generic) else value
     return float(value) if isinstance(value, bool) is False and isinstance(value, int) else value
 
 
 def _number(name: str, role: str, values: pd.Series) -> Column:
-    found = pd.to_numeric(values).to_numpy(dtype=float, na_value=np.nan)
-    known = found[~np.isnan(found)]
-    missing = _missing(len(found) - len(known), len(found))
+    cells: FloatArray = pd.to_numeric(values).to_numpy(dtype=float, na_value=np.nan)
+    known = cells[~np.isnan(cells)]
+    missing = _missing_share(len(cells) - len(known), len(cells))
     if len(known) < 2 * FEWEST:
         return Column(name, "number", role, missing=missing)
     edge = max(0.01, FEWEST / len(known))
@@ -393,33 +432,33 @@ def _rounded(value: float) -> float:
 
 
 def _category(name: str, role: str, values: pd.Series, seen: list[str]) -> Column:
-    words = values.astype(object).map(_word, na_action="ignore").value_counts()
-    counts = {word: int(words.get(word, 0)) for word in seen if word != MISSING}
+    words = values.astype(object).map(spell_category, na_action="ignore").value_counts()
+    counts = {word: int(words.get(word, 0)) for word in seen if word != MISSING_CATEGORY}
     total, hidden = max(sum(counts.values()), 1), _hidden(counts)
     return Column(
         name,
         "category",
         role,
         categories=tuple(counts),
-        shares=tuple(None if word in hidden else round(many / total, 4) for word, many in counts.items()),
-        missing=_missing(int(values.isna().sum()), len(values)),
+        shares=tuple(None if word in hidden else round(count / total, 4) for word, count in counts.items()),
+        missing=_missing_share(int(values.isna().sum()), len(values)),
     )
 
 
 def _hidden(counts: Mapping[str, int]) -> set[str]:
     """Categories of few patients; with the next larger one where what is told would add up to all but so few."""
     order = sorted(counts, key=counts.__getitem__)
-    few = sum(many < FEWEST for many in counts.values())
+    few = sum(count < FEWEST for count in counts.values())
     if 0 < sum(counts[word] for word in order[:few]) < FEWEST:
         few += 1
     return set(order[:few])
 
 
-def _missing(many: int, total: int) -> float | None:
-    return None if 0 < many < FEWEST or 0 < total - many < FEWEST else round(many / total, 4)
+def _missing_share(count: int, total: int) -> float | None:
+    return None if 0 < count < FEWEST or 0 < total - count < FEWEST else round(count / total, 4)
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Cell) -> str:
     """A value in a message: never more than a few words of it."""
     text = repr(value) if isinstance(value, (str, int, float, bool, NoneType)) else f"a {type(value).__name__}"
     return text if len(text) <= SHOWN else text[:SHOWN] + "…"

@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..checks import check_whole, is_number
+from ..errors import Message, RequestError
 from ..metrics import compare, concordance_index
 from ..models import Cox
 from ..outcome import Outcome
 from ..relevance import DoublyRobust, cross_fit
-from ..scoring import CheckedRows, MatchModel, RowError
-from ..scoring._card import calibration_groups, reach
+from ..scoring import NUISANCE_RIDGE, CheckedRows, MatchModel, group_by_prediction, summarise_support
 from ._errors import ApiError
 from ._limits import Limits
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .._typing import FloatArray, Json
+
 FEWEST_TO_EVALUATE, FEWEST_EVENTS = 50, 10
-RIDGE, FLOOR = 30.0, 0.05  # of the models that fill in what censoring hid: lists are short, and columns many
+FLOOR = 0.05  # chances to be followed below it are clipped
 
 
 class Answers:
-    """The models, and what they say.
+    """The models, and what they answer.
 
     Model work is done one request at a time (the lock): LightGBM keeps one number of threads for all of a process.
     """
@@ -33,7 +38,7 @@ class Answers:
         self.models, self.limits = dict(models), limits
         self.lock = threading.Lock()
 
-    def model(self, content: Mapping[str, Any]) -> MatchModel:
+    def model(self, content: Mapping[str, object]) -> MatchModel:
         """The model that was asked for; the first if none was."""
         name = content.get("model")
         if name is None:
@@ -42,7 +47,7 @@ class Answers:
             raise ApiError(404, "no_such_model", f"there is no such model; there are {', '.join(self.models)}")
         return self.models[name]
 
-    def described(self, name: str | None) -> dict[str, Any]:
+    def describe(self, name: str | None) -> Json:
         """Schema and card."""
         model = self.model({"model": name})
         card = {part: value for part, value in model.card.items() if part != "columns"}
@@ -53,14 +58,14 @@ class Answers:
             "card": card,
         }
 
-    def rank(self, content: Any) -> dict[str, Any]:
+    def rank(self, content: object) -> Json:
         """Candidates, best first."""
-        content = _object(content, ("candidates", "donor", "k", "model", "reasons"))
-        model = self.model(content)
-        k, reasons = _whole(content, "k", 5, 1, self.limits.k), _whole(content, "reasons", 5, 0, self.limits.reasons)
-        rows = _rows(content, self.limits.rows)
+        request = _object(content, ("candidates", "donor", "k", "model", "reasons"))
+        model = self.model(request)
+        k, reasons = _whole(request, "k", 5, 1, self.limits.k), _whole(request, "reasons", 5, 0, self.limits.reasons)
+        rows = _rows(request, self.limits.rows)
         with self.lock:
-            table = _table(model, rows, content)
+            table = _table(model, rows, request)
             ranking = model.rank(table, k, reasons)
         return {
             "model": model.name,
@@ -76,21 +81,22 @@ class Answers:
             "ignored": _ignored(model, rows),
         }
 
-    def explain(self, content: Any) -> dict[str, Any]:
+    def explain(self, content: object) -> Json:
         """Every contribution in years, and the survival curve, of some rows."""
-        content = _object(content, ("candidates", "donor", "model"))
-        model = self.model(content)
-        rows = _rows(content, self.limits.explained_rows)
+        request = _object(content, ("candidates", "donor", "model"))
+        model = self.model(request)
+        rows = _rows(request, self.limits.explained_rows)
         with self.lock:
-            table = _table(model, rows, content)
-            found = model.explain(table)
+            table = _table(model, rows, request)
+            explanation = model.explain(table)
             times, survival = model.curves(table)
-        low, high = model.interval(found.years)
-        names = [str(name) for name in found.contributions.columns]
+        years, typical = explanation.years, explanation.typical
+        low, high = model.interval(years)
+        names = [str(name) for name in explanation.contributions.columns]
         explained = []
-        for row, parts in enumerate(found.contributions.to_numpy()):
+        for row, parts in enumerate(explanation.contributions.to_numpy()):
             order = np.argsort(-np.abs(parts), kind="stable")
-            one: dict[str, Any] = {"row": row, "years": float(found.years[row]), "typical": float(found.typical[row])}
+            one: Json = {"row": row, "years": float(years[row]), "typical": float(typical[row])}
             if low is not None and high is not None:
                 one |= {"low": float(low[row]), "high": float(high[row])}
             one["reasons"] = [{"feature": names[j], "years": float(parts[j])} for j in order]
@@ -104,12 +110,12 @@ class Answers:
             "explained": explained,
         }
 
-    def evaluate(self, content: Any) -> dict[str, Any]:
+    def evaluate(self, content: object) -> Json:
         """How well the model ranks rows whose outcome is known."""
-        content = _object(content, ("candidates", "donor", "time", "event", "k", "waitlist", "model"))
-        model = self.model(content)
-        rows = _rows(content, self.limits.rows)
-        y = _outcome(content, len(rows))
+        request = _object(content, ("candidates", "donor", "time", "event", "k", "waitlist", "model"))
+        model = self.model(request)
+        rows = _rows(request, self.limits.rows)
+        y = _outcome(request, len(rows))
         if len(rows) < FEWEST_TO_EVALUATE or y.n_events < FEWEST_EVENTS:
             raise ApiError(
                 422,
@@ -117,25 +123,28 @@ class Answers:
                 f"{len(rows)} rows with {y.n_events} events are too few to judge a model by: it takes "
                 f"{FEWEST_TO_EVALUATE} rows and {FEWEST_EVENTS} events",
             )
-        waitlist = _whole(content, "waitlist", min(256, max(2, len(rows) // 40)), 1, len(rows))
-        k = _whole(content, "k", 1, 1, waitlist)
+        waitlist = _whole(request, "waitlist", min(256, max(2, len(rows) // 40)), 1, len(rows))
+        k = _whole(request, "k", 1, 1, waitlist)
         with self.lock:
-            table = _table(model, rows, content)
+            table = _table(model, rows, request)
             years = model.explain(table).years
             matrix = table.matrix(model.ranker.preprocessor_)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of few rows for each place, and of a C-index below chance: both are told
+            warnings.simplefilter("ignore")  # of few rows for each place, and of a C-index below chance: both are sent
             try:
                 used = matrix[:, matrix.std(axis=0) > 1e-12]
-                worth, judge = self._worth(used, y, model.tau)
-                positivity = reach(used, y, model.tau)
+                outcomes, judge = _estimate_outcomes(used, y, model.tau)
+                positivity = summarise_support(used, y, model.tau)
                 both = {"model": years, "by lot": np.zeros(len(years))}
-                found = compare(worth, both, k=k, waitlist=waitlist, n_resamples=500)
+                comparison = compare(outcomes, both, k=k, waitlist=waitlist, n_resamples=500)
                 c_index = float(concordance_index(y.restrict(model.tau), years))
-            except (ValueError, ArithmeticError) as error:
+            except RequestError as error:
+                problem = Message("these rows cannot be judged: ", error.problem)
+                raise ApiError(422, "cannot_be_judged", problem, hint=error.hint) from None
+            except (ArithmeticError, np.linalg.LinAlgError) as error:
                 raise ApiError(422, "cannot_be_judged", f"these rows cannot be judged: {error}") from None
-        value, lot = found.values.loc["model"], found.values.loc["by lot"]
-        gain = found.differences.loc[("model", "by lot")]
+        value, lot = comparison.values.loc["model"], comparison.values.loc["by lot"]
+        gain = comparison.differences.loc[("model", "by lot")]
         return {
             "model": model.name,
             "rows": len(rows),
@@ -150,25 +159,26 @@ class Answers:
             "years_by_lot": _interval(lot),
             "gain_over_lot": _interval(gain),
             "mean_predicted": float(years.mean()),
-            "mean_outcome": float(worth.mean()),
-            "calibration": calibration_groups(years, worth),
+            "mean_outcome": float(outcomes.mean()),
+            "calibration": group_by_prediction(years, outcomes),
             "reading": "Fewer than forty rows for each place on the list: intervals cover less often than they say."
             if len(rows) < 40 * waitlist
             else "",
         }
 
-    @staticmethod
-    def _worth(matrix: np.ndarray, y: Outcome, tau: float) -> tuple[np.ndarray, str]:
-        """What each life was worth: known where nobody was censored before the horizon, else estimated."""
-        seen = y.restrict(tau)
-        if seen.event.all():
-            return seen.time, "observed years"
-        estimator = DoublyRobust(Cox(alpha=RIDGE), Cox(alpha=RIDGE), tau=tau, on_violation="clip", floor=FLOOR)
-        found = cross_fit(estimator, matrix, y, cv=min(5, y.n_events))
-        return found.values, f"doubly robust estimates, cross-fitted within these rows; chances clipped at {FLOOR:g}"
+
+def _estimate_outcomes(matrix: FloatArray, y: Outcome, tau: float) -> tuple[FloatArray, str]:
+    """Years within the horizon: observed where nobody was censored before it, else estimated; and which of the two."""
+    restricted = y.restrict(tau)
+    if restricted.event.all():
+        return restricted.time, "observed years"
+    life, censoring = Cox(alpha=NUISANCE_RIDGE), Cox(alpha=NUISANCE_RIDGE)
+    estimator = DoublyRobust(life, censoring, tau=tau, on_violation="clip", floor=FLOOR)
+    relevance = cross_fit(estimator, matrix, y, cv=min(5, y.n_events))
+    return relevance.values, f"doubly robust estimates, cross-fitted within these rows; chances clipped at {FLOOR:g}"
 
 
-def _object(content: Any, known: Sequence[str]) -> dict[str, Any]:
+def _object(content: object, known: Sequence[str]) -> dict[str, object]:
     if not isinstance(content, dict):
         raise ApiError(422, "not_an_object", 'the request must be a JSON object, such as {"candidates": […]}')
     unknown = [str(name)[:40] for name in content if name not in known]
@@ -177,7 +187,7 @@ def _object(content: Any, known: Sequence[str]) -> dict[str, Any]:
     return content
 
 
-def _rows(content: Mapping[str, Any], most: int) -> list[Any]:
+def _rows(content: Mapping[str, object], most: int) -> list[object]:
     rows = content.get("candidates")
     if not isinstance(rows, list):
         raise ApiError(422, "no_rows", "candidates must be a list of rows")
@@ -186,7 +196,7 @@ def _rows(content: Mapping[str, Any], most: int) -> list[Any]:
     return rows
 
 
-def _table(model: MatchModel, rows: list[Any], content: Mapping[str, Any]) -> CheckedRows:
+def _table(model: MatchModel, rows: list[object], content: Mapping[str, object]) -> CheckedRows:
     donor = content.get("donor")
     if donor is not None:
         if not isinstance(donor, dict):
@@ -194,39 +204,31 @@ def _table(model: MatchModel, rows: list[Any], content: Mapping[str, Any]) -> Ch
         unknown = [str(name)[:40] for name in donor if name not in model.schema.names]
         if unknown:
             raise ApiError(422, "unknown_column", f"the model has no column {unknown[0]!r}", None, unknown[0])
-    try:
-        return model.schema.table(rows, donor)
-    except RowError as error:
-        raise ApiError.of_row(error) from None
+    return model.schema.table(rows, donor)
 
 
-def _ignored(model: MatchModel, rows: list[Any]) -> list[str]:
+def _ignored(model: MatchModel, rows: list[object]) -> list[str]:
     """Columns of the first row that the model does not know."""
-    known = set(model.schema.names)
-    return [str(name)[:40] for name in rows[0] if name not in known][:50]
+    known, first = set(model.schema.names), rows[0]
+    return [str(name)[:40] for name in first if name not in known][:50] if isinstance(first, dict) else []
 
 
-def _whole(content: Mapping[str, Any], name: str, default: int, low: int, high: int) -> int:
+def _whole(content: Mapping[str, object], name: str, default: int, low: int, high: int) -> int:
     value = content.get(name)
     if value is None:
         return default
     if isinstance(value, float) and value.is_integer():  # JSON has one kind of number
         value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise ApiError(422, f"bad_{name}", f"{name} must be a whole number from {low} to {high:,}")
-    return value
+    try:
+        return check_whole(name, value, low, high)
+    except RequestError as error:
+        raise ApiError(422, f"bad_{name}", error.problem, hint=f"Send a whole number from {low} to {high:,}.") from None
 
 
-def _outcome(content: Mapping[str, Any], n: int) -> Outcome:
-    time, event = content.get("time"), content.get("event")
-    for name, given in (("time", time), ("event", event)):
-        if not isinstance(given, list) or len(given) != n:
-            raise ApiError(422, f"bad_{name}", f"{name} must be a list with one value for each of the {n:,} rows")
-    assert isinstance(time, list)
-    assert isinstance(event, list)
+def _outcome(content: Mapping[str, object], n: int) -> Outcome:
+    time, event = (_values(content, name, n) for name in ("time", "event"))
     for row, value in enumerate(time):
-        number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not number or not 0 <= value <= 1e6 or not math.isfinite(value):
+        if not (isinstance(value, (int, float)) and is_number(value) and 0 <= value <= 1e6):
             raise ApiError(422, "bad_time", f"time[{row}] must be a number from 0 on", row, "time")
     for row, value in enumerate(event):
         if value not in (0, 1) or not isinstance(value, (bool, int, float)):
@@ -234,5 +236,12 @@ def _outcome(content: Mapping[str, Any], n: int) -> Outcome:
     return Outcome(np.array(time, dtype=float), np.array(event, dtype=bool))
 
 
-def _interval(row: Any) -> dict[str, float | None]:
+def _values(content: Mapping[str, object], name: str, n: int) -> list[object]:
+    values = content.get(name)
+    if not isinstance(values, list) or len(values) != n:
+        raise ApiError(422, f"bad_{name}", f"{name} must be a list with one value for each of the {n:,} rows")
+    return values
+
+
+def _interval(row: pd.Series) -> dict[str, float | None]:
     return {name: float(row[name]) if np.isfinite(row[name]) else None for name in ("value", "low", "high")}

@@ -7,14 +7,17 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from pydantic_core import to_json
 
-from ._errors import ApiError
+from ..errors import LifeyearsError
+from ._errors import INTERNAL, ApiError
 
-Scope = MutableMapping[str, Any]
-App = Callable[[Scope, Callable[[], Awaitable[Any]], Callable[[Any], Awaitable[None]]], Awaitable[None]]
+Scope: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Scope]]
+Send: TypeAlias = Callable[[Scope], Awaitable[None]]
+App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 log = logging.getLogger("lifeyears.service")
 
 POLICY = (
@@ -51,7 +54,7 @@ class Guard:
         self.hosts = None if hosts is None else tuple(host.lower() for host in hosts)
         self.token = None if token is None else token.encode()
 
-    async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self.app(scope, receive, send)
@@ -59,7 +62,7 @@ class Guard:
         start, status = time.perf_counter(), 0
         private = scope["path"].startswith(("/api", "/openapi"))
 
-        async def with_headers(message: MutableMapping[str, Any]) -> None:
+        async def with_headers(message: Scope) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -70,12 +73,12 @@ class Guard:
         try:
             self._check(scope, private)
             await self.app(scope, receive, with_headers)
-        except ApiError as error:
-            await respond(with_headers, error)
+        except LifeyearsError as error:
+            await respond(with_headers, ApiError.of(error))
         except Exception as error:
-            log.error("%s at %s", type(error).__name__, _where(error))  # not its words: they may hold a row
+            log_error(error)
             if not status:
-                await respond(with_headers, ApiError(500, "internal", "something went wrong; the log says where"))
+                await respond(with_headers, ApiError(500, "internal", INTERNAL))
         # neither the query nor the path as sent: a name in it might be a person's
         route = getattr(scope.get("route"), "path", None) or "(no such page)"
         log.info("%s %s %d %.0f ms", scope["method"], route, status, 1000 * (time.perf_counter() - start))
@@ -89,12 +92,12 @@ class Guard:
         if origin is not None and origin.decode("latin-1").partition("://")[2] != host:
             raise ApiError(403, "wrong_origin", "requests from pages of other sites are refused")
         if private and self.token is not None and scope["path"] not in OPEN:
-            kind, _, given = headers.get(b"authorization", b"").partition(b" ")
-            if kind.lower() != b"bearer" or not hmac.compare_digest(given.strip(), self.token):
+            kind, _, token = headers.get(b"authorization", b"").partition(b" ")
+            if kind.lower() != b"bearer" or not hmac.compare_digest(token.strip(), self.token):
                 raise ApiError(401, "no_token", "this service needs a token: send Authorization: Bearer and the token")
 
 
-async def respond(send: Any, error: ApiError) -> None:
+async def respond(send: Send, error: ApiError) -> None:
     """Send an error."""
     body = to_json(error.content())
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
@@ -102,6 +105,11 @@ async def respond(send: Any, error: ApiError) -> None:
         headers.append((b"www-authenticate", b"Bearer"))
     await send({"type": "http.response.start", "status": error.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
+
+
+def log_error(error: Exception) -> None:
+    """Log the class and the place of an error; not its message, which may hold a row."""
+    log.error("%s at %s", type(error).__name__, _where(error))
 
 
 def _where(error: Exception) -> str:

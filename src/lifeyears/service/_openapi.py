@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .._version import __version__
-from ..scoring import RESEARCH_ONLY, MatchModel
-from ..scoring._card import MOST_BOUNDED
-from ..simulation import NAMED_POLICIES as NAMED
+from ..scoring import MOST_BOUNDED, RESEARCH_ONLY, MatchModel
+from ..simulation import NAMED_POLICIES
 from ._answers import FEWEST_EVENTS, FEWEST_TO_EVALUATE
 from ._limits import Limits
 from ._simulations import NUMBERS
 
-NUMBER: dict[str, Any] = {"type": "number"}
-TEXT: dict[str, Any] = {"type": "string"}
-WHOLE: dict[str, Any] = {"type": "integer"}
-OPEN: dict[str, Any] = {"type": "object"}
+if TYPE_CHECKING:
+    from .._typing import Json
+
+NUMBER: Json = {"type": "number"}
+TEXT: Json = {"type": "string"}
+WHOLE: Json = {"type": "integer"}
+OPEN: Json = {"type": "object"}
 KEY = "The key of a model, as it was served (the name of its folder): not its title."
-TITLE: dict[str, Any] = TEXT | {"description": "The title on the model's card; requests name a model by its key."}
+TITLE: Json = TEXT | {"description": "The title on the model's card; requests name a model by its key."}
 BOUND = (
     "From the model's card: NDCG@k of held-out rows and the plug-in bound on what Algorithm 1's draw gains, as a share "
     "of the best, with 95% intervals; of lists of the card's metrics.waitlist candidates, however many were sent. "
@@ -27,8 +29,8 @@ WAITLIST = "Candidates on a list: at most as many as rows; unless given, one for
 FEWEST = f"At least {FEWEST_TO_EVALUATE} rows, and {FEWEST_EVENTS} events among them."
 
 
-def description(model: MatchModel, names: list[str], limits: Limits) -> dict[str, Any]:
-    """The whole document."""
+def describe_service(model: MatchModel, names: list[str], limits: Limits) -> Json:
+    """Describe the service as an OpenAPI document."""
     which = {"type": ["string", "null"], "enum": [*names, None], "description": f"{KEY} The first unless given."}
     rows = {"type": "array", "items": {"$ref": "#/components/schemas/Row"}, "minItems": 1, "maxItems": limits.rows}
     some = rows | {"maxItems": limits.explained_rows}
@@ -59,7 +61,12 @@ def description(model: MatchModel, names: list[str], limits: Limits) -> dict[str
         ),
         "SimulationRequest": _object(
             {
-                "policies": {"type": "array", "items": {"enum": list(NAMED)}, "minItems": 1, "uniqueItems": True},
+                "policies": {
+                    "type": "array",
+                    "items": {"enum": list(NAMED_POLICIES)},
+                    "minItems": 1,
+                    "uniqueItems": True,
+                },
                 **{
                     name: {
                         "type": "integer" if whole else "number",
@@ -180,7 +187,8 @@ def description(model: MatchModel, names: list[str], limits: Limits) -> dict[str
                 "Error": _object(
                     {
                         "error": _object(
-                            {"code": TEXT, "message": TEXT, "row": WHOLE, "column": TEXT}, ["code", "message"]
+                            {"code": TEXT, "message": TEXT, "row": WHOLE, "column": TEXT, "hint": TEXT},
+                            ["code", "message"],
                         )
                     },
                     ["error"],
@@ -192,10 +200,10 @@ def description(model: MatchModel, names: list[str], limits: Limits) -> dict[str
     }
 
 
-def _row(model: MatchModel, role: str) -> dict[str, Any]:
+def _row(model: MatchModel, role: str) -> Json:
     """A row: every column must be in it or in the donor."""
     columns = [column for column in model.schema.columns if role == "candidate" or column.role == "donor"]
-    properties: dict[str, Any] = {}
+    properties: Json = {}
     for column in columns:
         if column.kind == "category":
             properties[column.name] = {"enum": [*(column.categories or ()), None]}
@@ -206,15 +214,15 @@ def _row(model: MatchModel, role: str) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": required if role == "candidate" else []}
 
 
-def _whole(low: int, high: int) -> dict[str, Any]:
+def _whole(low: int, high: int) -> Json:
     return WHOLE | {"minimum": low, "maximum": high}
 
 
-def _object(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
+def _object(properties: Json, required: list[str]) -> Json:
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
-def _reply(properties: dict[str, Any], **optional: dict[str, Any]) -> dict[str, Any]:
+def _reply(properties: Json, **optional: Json) -> Json:
     return {"type": "object", "properties": properties | optional, "required": list(properties)}
 
 
@@ -223,13 +231,13 @@ def _operation(
     request: str | None = None,
     reply: str = "",
     success: int = 200,
-    parameters: list[dict[str, Any]] | None = None,
-) -> dict[str, Any]:
-    def content(name: str) -> dict[str, Any]:
+    parameters: list[Json] | None = None,
+) -> Json:
+    def content(name: str) -> Json:
         return {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}}
 
     wrong = {"description": "What was wrong, and where.", "content": content("Error")}
-    found: dict[str, Any] = {
+    found: Json = {
         "summary": summary,
         "responses": {str(success): {"description": "Done.", "content": content(reply)}, "4XX": wrong, "5XX": wrong},
     }

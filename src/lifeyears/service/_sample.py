@@ -5,63 +5,88 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from .._version import __version__
+from ..checks import is_number
 from ..data import Population, simulate_registry
+from ..progress import Progress, no_progress
 from ..report import read_summary
-from ..scoring import MatchModel, RowError, fit_model
-from ..scoring._schema import QUANTILES, Column
+from ..scoring import QUANTILES, Column, MatchModel, RowError, Schema, fit_model
 from ._errors import ApiError
+
+if TYPE_CHECKING:
+    from .._typing import Json
 
 CANDIDATES, DONORS = 200, 6
 SAMPLE_ROWS, RUN_ROWS, HORIZON = 3000, 1500, 20.0
 PEOPLE = Population()
 
 
-def cache_folder() -> Path:
-    """Where the sample is kept: LIFEYEARS_CACHE, or a folder of the user's cache."""
-    given = os.environ.get("LIFEYEARS_CACHE")
-    if given:
-        return Path(given)
+def find_cache() -> Path:
+    """Find where the sample is kept: LIFEYEARS_CACHE, or a folder of the user's cache."""
+    chosen = os.environ.get("LIFEYEARS_CACHE")
+    if chosen:
+        return Path(chosen)
     base = os.environ.get("XDG_CACHE_HOME") or (Path.home() / ".cache")
     return Path(base) / "lifeyears"
 
 
-def sample_models(progress: Callable[[str], object] = lambda message: None) -> dict[str, MatchModel]:
-    """The sample's two models, a ranker and the Cox model under it; made on first use, in under a minute."""
-    folder = cache_folder() / f"sample-{__version__}"
-    made: dict[str, MatchModel] = {}
+def sample_models(progress: Progress = no_progress) -> dict[str, MatchModel]:
+    """Load the sample's two models, a ranker and the Cox model under it; made on first use, in under a minute.
+
+    Parameters
+    ----------
+    progress : Progress
+        Called with the name of each step as it begins.
+
+    Returns
+    -------
+    dict of str to MatchModel
+        By the keys under which the service offers them.
+    """
+    folder = find_cache() / f"sample-{__version__}"
+    models: dict[str, MatchModel] = {}
     for name, preset in (("ranker", "default"), ("cox", "none")):
         path = folder / name
         try:
-            made[name] = MatchModel.load(path)
+            models[name] = MatchModel.load(path)
             continue
         except (ValueError, OSError):
             progress(f"making the sample model {name!r} (once; simulated patients)")
         data = replace(simulate_registry(SAMPLE_ROWS, random_state=0), horizon=HORIZON)
         title = "Sample ranker over Cox" if name == "ranker" else "Sample Cox"
-        made[name] = fit_model(data, preset=preset, name=title, n_jobs=1, progress=progress)
+        models[name] = fit_model(data, preset=preset, name=title, n_jobs=1, progress=progress)
         try:
-            made[name].save(path, overwrite=path.exists())
+            models[name].save(path, overwrite=path.exists())
         except OSError as error:  # nowhere to keep it: it is made again next time
-            progress(f"it cannot be kept: {error.strerror}")
-    return made
+            progress(f"it cannot be kept: {error.strerror or error}")
+    return models
 
 
-def sample_run(progress: Callable[[str], object] = lambda message: None) -> dict[str, Any]:
-    """The sample's run: three models and a ranker compared on simulated patients; made on first use.
+def sample_run(progress: Progress = no_progress) -> Json:
+    """Load the sample's run: three models and a ranker compared on simulated patients; made on first use.
 
-    Made again if it cannot be read; in a temporary folder if it cannot be kept.
+    It is made again if it cannot be read, and in a temporary folder if it cannot be kept.
+
+    Parameters
+    ----------
+    progress : Progress
+        Called with the name of each step as it begins.
+
+    Returns
+    -------
+    dict
+        The run's summary, as `create_app` takes it.
     """
-    path = cache_folder() / f"sample-{__version__}" / "run"
+    path = find_cache() / f"sample-{__version__}" / "run"
     try:
         if (path / "summary.json").is_file():
             return read_summary(path).content
@@ -70,14 +95,14 @@ def sample_run(progress: Callable[[str], object] = lambda message: None) -> dict
         progress("making the sample run again: what was kept of it cannot be read")
         shutil.rmtree(path, ignore_errors=True)
     try:
-        return _made_run(path)
+        return _make_run(path)
     except OSError as error:
         progress(f"it cannot be kept: {error.strerror or error}; making it in a temporary folder")
     with TemporaryDirectory(prefix="lifeyears-") as folder:
-        return _made_run(Path(folder) / "run")
+        return _make_run(Path(folder) / "run")
 
 
-def _made_run(path: Path) -> dict[str, Any]:
+def _make_run(path: Path) -> Json:
     from ..experiments import run
 
     run(
@@ -105,16 +130,16 @@ class Sample:
         if self.simulated:
             self.candidates, self.donors = PEOPLE.candidates(CANDIDATES, 11), PEOPLE.donors(DONORS, 12)
         else:
-            self.candidates = _drawn(model.schema.columns, CANDIDATES, "candidate")
-            self.donors = _drawn(model.schema.columns, DONORS, "donor")
+            self.candidates = _draw(model.schema.columns, CANDIDATES, "candidate")
+            self.donors = _draw(model.schema.columns, DONORS, "donor")
 
-    def donor_rows(self) -> list[dict[str, Any]]:
+    def donor_rows(self) -> list[Json]:
         """The donors' columns that the model knows."""
         if not self.model.schema.donor_names:
             return []
         return _plain(self.donors[self.model.schema.donor_names])
 
-    def content(self) -> dict[str, Any]:
+    def content(self) -> Json:
         """As it is sent."""
         kind = (
             "simulated candidates and donors; nobody in it is real"
@@ -131,10 +156,11 @@ class Sample:
         known = set(self.model.schema.names) - set(self.model.schema.donor_names)
         return [name for name in one if name in known and not one[name].equals(two[name])]
 
-    def run(self, number: Any, changes: Mapping[str, Any]) -> dict[str, Any]:
+    def run(self, number: object, changes: Mapping[str, object]) -> Json:
         """The candidates whom a donor's organ fits, as rows, with what belongs to each pair."""
-        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < max(len(self.donors), 1):
-            raise ApiError(422, "bad_donor", f"donor must be a whole number from 0 to {max(len(self.donors), 1) - 1}")
+        last = max(len(self.donors), 1) - 1
+        if not (isinstance(number, int) and is_number(number) and 0 <= number <= last):
+            raise ApiError(422, "bad_donor", f"donor must be a whole number from 0 to {last}")
         columns = [name for name in self.model.schema.names if name not in self.model.schema.donor_names]
         if not self.simulated:
             return {"donor": self._changed(number, changes)[0], "candidates": _plain(self.candidates[columns])}
@@ -143,7 +169,7 @@ class Sample:
         pairs = PEOPLE.pairs(self.candidates, donor, candidate=np.flatnonzero(fits != "incompatible"), donor=0)
         return {"donor": row, "candidates": _plain(pairs[columns])}
 
-    def _changed(self, number: int, changes: Mapping[str, Any]) -> tuple[dict[str, Any], pd.DataFrame]:
+    def _changed(self, number: int, changes: Mapping[str, object]) -> tuple[Json, pd.DataFrame]:
         """A donor with some columns filled in by hand, checked."""
         known = self.model.schema.donor_names
         wrong = [str(name)[:40] for name in changes if name not in known]
@@ -153,11 +179,8 @@ class Sample:
             return {}, self.donors
         row = self.donor_rows()[number] | dict(changes)
         try:
-            table = (
-                type(self.model.schema)(tuple(column for column in self.model.schema.columns if column.role == "donor"))
-                .table([row])
-                .frame()
-            )
+            donor = Schema(tuple(column for column in self.model.schema.columns if column.role == "donor"))
+            table = donor.table([row]).frame()
         except RowError as error:
             raise ApiError(
                 422, error.code, f"of the donor, column {error.column}: {error.problem}", None, error.column
@@ -173,26 +196,26 @@ class Sample:
         return row, rest
 
 
-def _drawn(columns: tuple[Column, ...], n: int, role: str) -> pd.DataFrame:
+def _draw(columns: tuple[Column, ...], n: int, role: str) -> pd.DataFrame:
     """Rows drawn column by column from what the card says of each."""
     rng = np.random.default_rng(5)
-    made: dict[str, Any] = {}
+    cells: dict[str, object] = {}
     for column in columns:
         if column.role != role:
             continue
         if column.kind == "category":
             names = column.categories or ()
             shares = np.array([share or 0.0 for share in column.shares or ()]) + 1e-9
-            made[column.name] = rng.choice(names, n, p=shares / shares.sum()) if names else [None] * n
+            cells[column.name] = rng.choice(names, n, p=shares / shares.sum()) if names else [None] * n
         elif column.quantiles is None:
-            made[column.name] = np.full(n, np.nan)
+            cells[column.name] = np.full(n, np.nan)
         else:
             whole = all(float(value).is_integer() for value in column.quantiles)
             values = np.interp(rng.uniform(QUANTILES[0], QUANTILES[-1], n), QUANTILES, column.quantiles)
-            made[column.name] = values.round() if whole else values.round(3)
-    return pd.DataFrame(made, index=range(n))
+            cells[column.name] = values.round() if whole else values.round(3)
+    return pd.DataFrame(cells, index=range(n))
 
 
-def _plain(table: pd.DataFrame) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(table.to_json(orient="records", double_precision=15))
-    return found
+def _plain(table: pd.DataFrame) -> list[Json]:
+    rows: list[Json] = json.loads(table.to_json(orient="records", double_precision=15))
+    return rows

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import gc
 import ipaddress
-import logging
 import secrets
 import socket
-import sys
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 import uvicorn
 
 from .._threads import one_thread
+from ..errors import Message, RequestError, Setting
 from ..scoring import MatchModel
 from ._guard import LOOPBACK
 from ._service import create_app
+
+if TYPE_CHECKING:
+    from .._typing import Json
 
 BACKLOG = 2048
 Say = Callable[[str], object]
@@ -24,37 +26,41 @@ Say = Callable[[str], object]
 
 def serve(
     models: Mapping[str, MatchModel],
-    run: dict[str, Any] | None = None,
+    run: Json | None = None,
     host: str = "127.0.0.1",
     port: int = 8000,
     token: str | None = None,
     names: tuple[str, ...] = (),
-    verbose: bool = False,
     say: Say = print,
 ) -> None:
     """Serve until interrupted.
+
+    Requests are logged to ``lifeyears.service``, one line for each: method, route, status and time, never what was
+    sent.
 
     Parameters
     ----------
     models, run
         As `create_app` takes them.
     host, port : str, int
-        Where; port 0 takes any that is free, and says which.
+        Where to listen; port 0 takes any that is free, and its number is shown.
     token : str, optional
-        Needed by callers; made, and told, if the host is not loopback and none is given.
+        Needed by callers; one is made, and shown, if the host is not loopback and none is given.
     names : tuple of str
         Further host names the service answers to.
-    verbose : bool
-        One line a request: method, route, status and time, never what was sent.
     say : callable
-        Told where it listens.
+        Called with the address that the service listens on.
+
+    Raises
+    ------
+    RequestError
+        If nothing can listen on that host and port.
     """
     local = is_loopback(host)
     if not local and token is None:
         token = secrets.token_urlsafe(24)
         say(f"Bound to {host}, so a token is needed: {token}")
     hosts = (*LOOPBACK, host, *names) if local else ((*LOOPBACK, host, *names) if names else None)
-    _logging(verbose)
     app = create_app(models, run, token=token, hosts=hosts)
     _warm(models)
     listening = _socket(host, port)
@@ -89,15 +95,16 @@ def is_loopback(host: str) -> bool:
 
 def _socket(host: str, port: int) -> socket.socket:
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        family, kind, protocol, _, address = found[0]
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, kind, protocol, _, address = addresses[0]
         listening = socket.socket(family, kind, protocol)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)
         listening.listen(BACKLOG)  # at once: who reads the port may call it
     except (OSError, OverflowError) as error:
         why = getattr(error, "strerror", None) or str(error)
-        raise ValueError(f"cannot listen on {host}, port {port}: {why}. Choose another with --port (0: any)") from None
+        hint = Message("Choose another port, or any that is free with ", Setting("port", 0), ".")
+        raise RequestError(f"cannot listen on {host}, port {port}: {why}", hint=hint) from None
     listening.set_inheritable(True)
     return listening
 
@@ -109,11 +116,3 @@ def _warm(models: Mapping[str, MatchModel]) -> None:
         table = model.schema.table([row, row])
         model.rank(table)
         model.curves(table)
-
-
-def _logging(verbose: bool) -> None:
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
-    log = logging.getLogger("lifeyears.service")
-    log.handlers, log.propagate = [handler], False
-    log.setLevel(logging.INFO if verbose else logging.WARNING)

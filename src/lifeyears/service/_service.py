@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI, Request, Response
 from fastapi.staticfiles import StaticFiles
@@ -17,14 +17,18 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from .._version import __version__
+from ..errors import LifeyearsError, RequestError
 from ..scoring import MatchModel
 from ._answers import Answers
 from ._errors import ApiError
-from ._guard import LOOPBACK, Guard
+from ._guard import LOOPBACK, Guard, log_error
 from ._limits import Limits
-from ._openapi import description
+from ._openapi import describe_service
 from ._sample import Sample
 from ._simulations import Simulations
+
+if TYPE_CHECKING:
+    from .._typing import Json
 
 STATIC = Path(__file__).parent / "static"
 
@@ -39,7 +43,7 @@ class Held:
 class Service:
     """What the routes share: models, limits, and two lanes for work, so that a long evaluation delays no ranking."""
 
-    def __init__(self, models: Mapping[str, MatchModel], run: dict[str, Any] | None, limits: Limits) -> None:
+    def __init__(self, models: Mapping[str, MatchModel], run: Json | None, limits: Limits) -> None:
         self.answers, self.run, self.limits = Answers(models, limits), run, limits
         self.simulations = Simulations(limits)
         self.samples: dict[MatchModel, Sample] = {}
@@ -98,18 +102,18 @@ class Service:
             raise ApiError(400, "gone", "the request was not finished") from None
         return b"".join(parts)
 
-    async def answered(self, request: Request, answer: Callable[[Any], Any], lane: ThreadPoolExecutor) -> Response:
+    async def answered(self, request: Request, answer: Callable[[object], Json], lane: ThreadPoolExecutor) -> Response:
         """Read, parse and answer, the latter two off the event loop."""
         async with self.body(request, self.limits.body_bytes) as body:
-            work = asyncio.get_running_loop().run_in_executor(lane, _worked, answer, body)
+            work = asyncio.get_running_loop().run_in_executor(lane, _answer_body, answer, body)
             del body
             return await self._finished(work)
 
-    async def sampled(self, answer: Callable[[], Any]) -> Response:
+    async def sampled(self, answer: Callable[[], Json]) -> Response:
         """What is said of the sample; pairing candidates and donors takes a while, so off the event loop too."""
         with self.turn():
             return await self._finished(
-                asyncio.get_running_loop().run_in_executor(self.quick, lambda: _written(answer()))
+                asyncio.get_running_loop().run_in_executor(self.quick, lambda: _write_json(answer()))
             )
 
     async def _finished(self, work: Awaitable[bytes]) -> Response:
@@ -119,10 +123,10 @@ class Service:
         except TimeoutError:
             raise ApiError(503, "too_slow", "the answer took too long: send fewer rows, or try again") from None
 
-    async def settings(self, request: Request) -> Any:
+    async def settings(self, request: Request) -> object:
         """A few settings, parsed at once: too little to keep others waiting."""
         async with self.body(request, self.limits.settings_bytes) as body:
-            return parsed(body)
+            return parse_json(body)
 
     async def close(self) -> None:
         """End what runs in the background."""
@@ -131,29 +135,30 @@ class Service:
             lane.shutdown(wait=False, cancel_futures=True)
 
 
-def parsed(body: bytes) -> Any:
-    """JSON of any client, within reason: no NaN, no Infinity, no nesting beyond what anybody needs."""
+def parse_json(body: bytes) -> object:
+    """Parse the JSON of any client, within reason: no NaN, no Infinity, no nesting beyond what anybody needs."""
     try:
-        return from_json(body, allow_inf_nan=False)
+        content: object = from_json(body, allow_inf_nan=False)
     except ValueError as error:
         raise ApiError(400, "bad_json", f"this is not JSON that can be read: {error}") from None
+    return content
 
 
-def _worked(answer: Callable[[Any], Any], body: bytes) -> bytes:
-    return _written(answer(parsed(body)))
+def _answer_body(answer: Callable[[object], Json], body: bytes) -> bytes:
+    return _write_json(answer(parse_json(body)))
 
 
-def _written(content: Any) -> bytes:
+def _write_json(content: Json) -> bytes:
     return to_json(content, inf_nan_mode="null")
 
 
-def _reply(content: Any, status: int = 200) -> Response:
-    return Response(_written(content), status, media_type="application/json")
+def _reply(content: Json, status: int = 200) -> Response:
+    return Response(_write_json(content), status, media_type="application/json")
 
 
 def create_app(
     models: Mapping[str, MatchModel],
-    run: dict[str, Any] | None = None,
+    run: Json | None = None,
     token: str | None = None,
     hosts: tuple[str, ...] | None = LOOPBACK,
     limits: Limits | None = None,
@@ -186,7 +191,7 @@ def create_app(
     True
     """
     if not models:
-        raise ValueError("a service needs at least one model")
+        raise RequestError("a service needs at least one model")
     service = Service(models, run, limits or Limits())
 
     @asynccontextmanager
@@ -205,7 +210,7 @@ def create_app(
 
 def _routes(app: FastAPI, service: Service) -> None:
     answers = service.answers
-    document = description(next(iter(answers.models.values())), list(answers.models), service.limits)
+    document = describe_service(next(iter(answers.models.values())), list(answers.models), service.limits)
 
     @app.get("/openapi.json")
     async def openapi() -> Response:
@@ -217,7 +222,7 @@ def _routes(app: FastAPI, service: Service) -> None:
 
     @app.get("/api/model")
     async def model(request: Request) -> Response:
-        return _reply(answers.described(request.query_params.get("model")))
+        return _reply(answers.describe(request.query_params.get("model")))
 
     @app.post("/api/rank")
     async def rank(request: Request) -> Response:
@@ -253,21 +258,25 @@ def _routes(app: FastAPI, service: Service) -> None:
         content = await service.settings(request)
         if not isinstance(content, dict) or not isinstance(content.get("changes", {}), dict):
             raise ApiError(422, "not_an_object", 'the request must be a JSON object, such as {"donor": 2}')
-        number, changes = content.get("donor", 0), content.get("changes", {})
-        return await service.sampled(lambda: service.sample(content.get("model")).run(number, changes))
+        number, changes, name = content.get("donor", 0), content.get("changes", {}), content.get("model")
+        return await service.sampled(lambda: service.sample(name).run(number, changes))
 
     @app.get("/api/run")
     async def run() -> Response:
         if service.run is None:
-            raise ApiError(404, "no_run", "no run was given: start with lifeyears serve --run FOLDER")
+            hint = "Start the service with the folder of a run: lifeyears serve --run FOLDER."
+            raise ApiError(404, "no_run", "the service was started without a run", hint=hint)
         return _reply(service.run)
 
 
 def _errors(app: FastAPI) -> None:
-    @app.exception_handler(ApiError)
-    async def wrong(_: Request, error: ApiError) -> Response:
-        reply = _reply(error.content(), error.status)
-        if error.status == 429:
+    @app.exception_handler(LifeyearsError)
+    async def wrong(_: Request, error: LifeyearsError) -> Response:
+        refusal = ApiError.of(error)
+        if refusal.status == 500:
+            log_error(error)
+        reply = _reply(refusal.content(), refusal.status)
+        if refusal.status == 429:
             reply.headers["retry-after"] = "1"
         return reply
 

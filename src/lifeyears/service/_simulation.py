@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import Any
 
 
 def main() -> None:
@@ -13,24 +12,27 @@ def main() -> None:
     if hasattr(os, "nice"):
         os.nice(5)
     from .._threads import one_thread
+    from ..errors import LifeyearsError, json_terms
     from ..simulation import simulate
-    from ._simulations import as_simulated
+    from ._simulations import make_config
 
     settings = json.loads(sys.stdin.readline())
     try:
         with one_thread():
-            found = simulate(config=as_simulated(settings), n_jobs=1, progress=_progress)
-        _tell(result=found.summary())
-    except (ValueError, ArithmeticError) as error:
-        _tell(error=str(error))
+            simulation = simulate(config=make_config(settings), n_jobs=1, progress=_progress)
+        _send(result=simulation.summary())
+    except LifeyearsError as error:
+        _send(error=error.render(json_terms))
+    except ArithmeticError as error:
+        _send(error=str(error))
 
 
 def _progress(message: str, done: int | None = None, total: int | None = None) -> None:
-    _tell(message=message, done=done)
+    _send(message=message, done=done)
 
 
-def _tell(**what: Any) -> None:
-    print(json.dumps(what), flush=True)
+def _send(**fields: object) -> None:
+    print(json.dumps(fields), flush=True)
 
 
 if __name__ == "__main__":

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import secrets
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
+from ..checks import check_number, check_whole
+from ..errors import RequestError
 from ..simulation import NAMED_POLICIES, as_config
 from ._errors import ApiError
 from ._limits import Limits
+
+if TYPE_CHECKING:
+    from .._typing import Json
+    from ..simulation import Config
+
+log = logging.getLogger(__name__)
 
 RUNNING = ("waiting", "running")
 # What a caller may set, and its bounds; the rest is the simulator's default.
@@ -33,16 +41,16 @@ class Job:
     """One simulation."""
 
     id: str
-    settings: dict[str, Any]
+    settings: Json
     state: str = "waiting"
     done: int = 0
     total: int = 0
     message: str = "waiting for its turn"
-    result: dict[str, Any] | None = None
+    result: Json | None = None
     process: asyncio.subprocess.Process | None = field(default=None, repr=False)
     task: asyncio.Task[None] | None = field(default=None, repr=False)
 
-    def content(self) -> dict[str, Any]:
+    def content(self) -> Json:
         """As it is sent."""
         progress = {"done": self.done, "total": self.total, "message": self.message}
         return {
@@ -61,9 +69,9 @@ class Simulations:
         self.limits, self.jobs = limits, dict[str, Job]()
         self.turn = asyncio.Semaphore(limits.simulations_running)
 
-    def start(self, content: Any) -> Job:
+    def start(self, content: object) -> Job:
         """Begin a simulation, or refuse it."""
-        settings = checked_settings(content, self.limits.simulation_work)
+        settings = check_settings(content, self.limits.simulation_work)
         active = [job for job in self.jobs.values() if job.state in RUNNING]
         if len(active) >= self.limits.simulations_running + self.limits.simulations_waiting:
             raise ApiError(429, "busy", f"{len(active)} simulations are running or waiting: try again when one is done")
@@ -101,6 +109,7 @@ class Simulations:
         await asyncio.gather(*(job.task for job in self.jobs.values() if job.task), return_exceptions=True)
 
     async def _run(self, job: Job) -> None:
+        log.info("simulation %s: %d replicates", job.id, job.total)
         try:
             async with self.turn, asyncio.timeout(self.limits.simulation_seconds):
                 await self._in_child(job)
@@ -109,12 +118,13 @@ class Simulations:
         except OSError:
             job.state, job.message = "failed", "no process could be started for it"
         except ValueError:  # a line that is no JSON, or too long: it would stay "running", and keep a place, for ever
-            job.state, job.message = "failed", "what the simulation told cannot be read"
+            job.state, job.message = "failed", "the output of the simulation cannot be read"
         finally:
             _kill(job.process)
             if job.process is not None:
                 await job.process.wait()
             job.process = None
+            log.info("simulation %s: %s", job.id, job.state)
 
     async def _in_child(self, job: Job) -> None:
         job.state, job.message = "running", "beginning"
@@ -130,21 +140,21 @@ class Simulations:
         child.stdin.write(json.dumps(job.settings).encode() + b"\n")
         child.stdin.close()
         async for line in child.stdout:
-            told = json.loads(line)
-            if "message" in told:
-                job.message = str(told["message"])
-                if told["done"] is not None:
-                    job.done = int(told["done"])
-            elif "result" in told:
-                job.result, job.state, job.message, job.done = told["result"], "done", "done", job.total
+            report: Json = json.loads(line)
+            if "message" in report:
+                job.message = str(report["message"])
+                if report["done"] is not None:
+                    job.done = int(report["done"])
+            elif "result" in report:
+                job.result, job.state, job.message, job.done = report["result"], "done", "done", job.total
             else:
-                job.state, job.message = "failed", str(told["error"])
+                job.state, job.message = "failed", str(report["error"])
         if job.state == "running":
             job.state, job.message = "failed", "the simulation ended without a result"
 
 
-def checked_settings(content: Any, most_work: float) -> dict[str, Any]:
-    """Plain settings within bounds."""
+def check_settings(content: object, most_work: float) -> Json:
+    """Check what a caller sent; plain settings within bounds are returned."""
     if not isinstance(content, dict):
         raise ApiError(422, "not_an_object", 'the request must be a JSON object, such as {"policies": ["us_status"]}')
     known = ("policies", *NUMBERS)
@@ -157,30 +167,32 @@ def checked_settings(content: Any, most_work: float) -> dict[str, Any]:
         raise ApiError(422, "bad_policies", f"policies must be a list of names out of {', '.join(NAMED_POLICIES)}")
     wrong = [name for name in policies if name not in NAMED_POLICIES]
     if wrong or len(set(policies)) < len(policies):
-        what = f"there is no policy {wrong[0][:40]!r}" if wrong else "a policy is there twice"
-        raise ApiError(422, "bad_policies", f"{what}; there are {', '.join(NAMED_POLICIES)}")
-    found: dict[str, Any] = {"policies": policies}
+        problem = f"there is no policy {wrong[0][:40]!r}" if wrong else "a policy is there twice"
+        raise ApiError(422, "bad_policies", f"{problem}; there are {', '.join(NAMED_POLICIES)}")
+    settings: Json = {"policies": policies}
     for name, (default, low, high, whole) in NUMBERS.items():
         value = content.get(name, default)
-        number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not number or not low <= value <= high or (whole and value != int(value)):
-            kind = "a whole number" if whole else "a number"
-            raise ApiError(422, f"bad_{name}", f"{name} must be {kind} from {low:g} to {high:,g}", None, name)
-        found[name] = int(value) if whole else float(value)
-    work = len(policies) * found["years"] * found["replicates"] * found["scale"]
+        if whole and isinstance(value, float) and value.is_integer():  # JSON has one kind of number
+            value = int(value)
+        try:
+            settings[name] = (check_whole if whole else check_number)(name, value, low, high)
+        except RequestError as error:
+            hint = f"Send a {'whole ' if whole else ''}number from {low:g} to {high:,g}."
+            raise ApiError(422, f"bad_{name}", error.problem, None, name, hint) from None
+    work = len(policies) * settings["years"] * settings["replicates"] * settings["scale"]
     if work > most_work:
         raise ApiError(
             422, "too_much", f"policies × years × replicates × scale is {work:,.0f}; at most {most_work:,.0f} at once"
         )
     try:
-        as_simulated(found)
-    except ValueError as error:
-        raise ApiError(422, "bad_settings", str(error)) from None
-    return found
+        make_config(settings)
+    except RequestError as error:
+        raise ApiError(422, "bad_settings", error.problem, hint=error.hint) from None
+    return settings
 
 
-def as_simulated(settings: Mapping[str, Any]) -> Any:
-    """The simulator's own configuration."""
+def make_config(settings: Json) -> Config:
+    """Make the simulator's own configuration."""
     from ..simulation import World
 
     world = World()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from .._typing import Json
 from ..checks import check_number, check_whole
@@ -136,7 +136,8 @@ def _make_world(settings: object, where: Place) -> World:
         world = World(**chosen)
         return world.scaled(scale) if scale != 1 else world
     except RequestError as error:  # settings that exclude each other: the line of the first of them in the file
-        name = next((name for name in chosen if name in error.parameters.get("names", ())), None)
+        concerned = cast("tuple[str, ...]", error.parameters.get("names", ()))
+        name = next((name for name in chosen if name in concerned), None)
         raise _at(where("world", name) if name else where("world"), error) from None
 
 

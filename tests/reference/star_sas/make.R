@@ -1,4 +1,4 @@
-# Makes thoracic_data.sas7bdat from patients.csv, whose patients are made up: star_release.py in tests/data wrote
+# Makes thoracic_data.sas7bdat from patients.csv, whose patients are made up: star_release.py in tests/data/star wrote
 # made_up_patients(30, random_state=1) with write_csv.
 # Run in this folder:  Rscript make.R
 # Made with R 4.3.3 and haven 2.5.4; Python has no writer of SAS files.

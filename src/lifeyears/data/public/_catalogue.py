@@ -6,28 +6,31 @@ import difflib
 import tomllib
 import warnings
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...errors import DataError, MissingExtraError, RequestError
 from ...outcome import Outcome
-from .._dataset import DataReport, Dataset
+from ..dataset import DataReport, Dataset
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from ..._typing import Json
 
 CHECKED_WITH = "0.2.11"  # the SurvSet release every entry of the catalogue was checked against
 MISSING_LEVELS = ("missing", "na", "")  # how SurvSet writes a missing category
 COLUMNS = ["name", "subjects", "events", "features", "unit", "horizon", "field", "source", "licence", "note"]
 
 
-def _entries() -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
+def _read_entries() -> tuple[dict[str, Json], dict[str, str]]:
     text = resources.files(__package__).joinpath("_catalogue.toml").read_text(encoding="utf-8")
-    sets = tomllib.loads(text)
-    return sets, sets.pop("excluded")
+    entries = tomllib.loads(text)
+    return entries, entries.pop("excluded")
 
 
-SETS, EXCLUDED = _entries()
+SETS, EXCLUDED = _read_entries()
 """What the catalogue holds, and why the other sets of SurvSet are left out (name → reason)."""
 
 
@@ -37,8 +40,8 @@ def datasets() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a set: name, subjects, events, features, unit (of time), horizon (suggested τ, in that unit),
-        field, source, licence and note (what the event is, and what to beware of). The licence is that of the
+        One row per set: name, subjects, events, features, unit (of time), horizon (suggested τ, in that unit),
+        field, source, licence and note (what the event is, and known problems). The licence is that of the
         source as far as it is known; SurvSet, which carries the data, is GPL-3.
 
     Examples
@@ -54,10 +57,10 @@ def datasets() -> pd.DataFrame:
 
 
 def load(name: str) -> Dataset:
-    """Load a public data set by its name in the `catalogue`.
+    """Load a public data set by its name in `datasets()`.
 
-    Numeric columns are floats, the others categories. What is known only after time zero, repeats another
-    column or does not vary is left out, and `report` says so.
+    Numeric columns are floats, the others categories. Columns that are known only after time zero, repeat another
+    one or do not vary are excluded, and `report` says so.
 
     Parameters
     ----------
@@ -71,9 +74,9 @@ def load(name: str) -> Dataset:
 
     Raises
     ------
-    ValueError
-        If there is no such set, or it was left out on purpose; the message says why.
-    ImportError
+    RequestError
+        If there is no such set, or it was excluded on purpose; the message says why.
+    MissingExtraError
         If SurvSet is not installed.
 
     Examples
@@ -81,7 +84,7 @@ def load(name: str) -> Dataset:
     >>> load("flchain")
     Dataset('flchain': 7,874 subjects, 8 features (2 categorical), 2,169 events, horizon 4989 days)
     """
-    entry = _entry(name)
+    entry = _find_entry(name)
     raw = _read(name, entry)
     rows_read = len(raw)
     dropped_rows: dict[str, int] = {}
@@ -109,51 +112,54 @@ def load(name: str) -> Dataset:
     )
 
 
-def _entry(name: str) -> dict[str, Any]:
+def _find_entry(name: str) -> Json:
     if name in SETS:
         return SETS[name]
     if name in EXCLUDED:
-        raise ValueError(
-            f"{name!r} is left out of the catalogue: {EXCLUDED[name]}. datasets() lists what can be loaded"
+        raise RequestError(
+            f"{name!r} is left out of the catalogue: {EXCLUDED[name]}", hint="datasets() lists what can be loaded."
         )
-    known = {candidate.lower(): candidate for candidate in SETS}
-    close = [known[match] for match in difflib.get_close_matches(str(name).lower(), known, n=4, cutoff=0.5)]
+    names = {candidate.lower(): candidate for candidate in SETS}
+    close = [names[match] for match in difflib.get_close_matches(str(name).lower(), names, n=4, cutoff=0.5)]
     hint = f"Did you mean {' or '.join(map(repr, close))}?" if close else "There is 'support2', for example."
-    raise ValueError(f"there is no data set {name!r}. {hint} datasets() lists all {len(SETS)} of them")
+    raise RequestError(
+        f"there is no data set {name!r}", hint=f"{hint} datasets() lists all {len(SETS)} of them.", name=name
+    )
 
 
-def _read(name: str, entry: dict[str, Any]) -> pd.DataFrame:
+def _read(name: str, entry: Json) -> pd.DataFrame:
     """Read SurvSet's own frame: pid, event, time, and the features as num_* and fac_*."""
     try:
         import SurvSet
         from SurvSet.data import SurvLoader
     except ImportError as error:
-        raise ImportError(
-            f"the data set {name!r} comes with the package SurvSet, which is not installed. "
-            'Install it with: pip install "lifeyears[data]"'
+        raise MissingExtraError(
+            f"the data set {name!r} comes with the package SurvSet, which is not installed",
+            hint='Install it with: pip install "lifeyears[data]"',
+            package="SurvSet",
         ) from error
     release = getattr(SurvSet, "__version__", "unknown")
     loader = SurvLoader()
     if name not in set(loader.df_ds["ds"]):
-        raise ValueError(
-            f"SurvSet {release} has no data set {name!r}, though {CHECKED_WITH} had. "
-            f'Install that one with: pip install "SurvSet=={CHECKED_WITH}"'
+        raise DataError(
+            f"SurvSet {release} has no data set {name!r}, though {CHECKED_WITH} had",
+            hint=f'Install that one with: pip install "SurvSet=={CHECKED_WITH}"',
         )
     with warnings.catch_warnings():  # SurvSet's files are pickles that name numpy's modules by their old paths
         warnings.simplefilter("ignore", DeprecationWarning)
         raw = loader.load_dataset(ds_name=name)["df"].reset_index(drop=True)
-    found = {column[4:] for column in raw.columns}
-    lost = [column for column in entry.get("left_out", {}) if column not in found]
-    if lost:  # a leak under a new name would pass unseen
-        raise ValueError(
+    columns = {column[4:] for column in raw.columns}
+    lost = [column for column in entry.get("left_out", {}) if column not in columns]
+    if lost:  # a leak under a new name would pass unnoticed
+        raise DataError(
             f"{name!r} of SurvSet {release} has no column {', '.join(lost)}, which the catalogue leaves out: "
-            f"its columns have changed since they were checked. "
-            f'Install the release that was: pip install "SurvSet=={CHECKED_WITH}"'
+            "its columns have changed since they were checked",
+            hint=f'Install the release that was: pip install "SurvSet=={CHECKED_WITH}"',
         )
     return raw
 
 
-def _features(raw: pd.DataFrame, entry: dict[str, Any]) -> tuple[pd.DataFrame, dict[str, str]]:
+def _features(raw: pd.DataFrame, entry: Json) -> tuple[pd.DataFrame, dict[str, str]]:
     """Floats and categories under their plain names, and what was left out of them and why."""
     import pandas as pd
 
@@ -192,15 +198,15 @@ def _codes(column: pd.Series, empty_is_none: bool) -> pd.Series:
     return column.cat.remove_categories(empty).cat.remove_unused_categories()
 
 
-def _warnings(entry: dict[str, Any], y: Outcome, features: pd.DataFrame) -> list[str]:
+def _warnings(entry: Json, y: Outcome, features: pd.DataFrame) -> list[str]:
     notes = [entry["note"]]
     if "horizon_why" in entry:
         notes.append(f"the horizon of {entry['horizon']:g} {entry['unit']} is {entry['horizon_why']}")
     expected = (entry["subjects"], entry["events"], entry["features"])
-    found = (len(y), y.n_events, features.shape[1])
-    if found != expected:
+    counts = (len(y), y.n_events, features.shape[1])
+    if counts != expected:
         notes.append(
-            f"SurvSet gives {found} subjects, events and features where the catalogue, checked with "
+            f"SurvSet gives {counts} subjects, events and features where the catalogue, checked with "
             f"{CHECKED_WITH}, has {expected}"
         )
     return notes

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from ..._typing import BoolArray, FloatArray
+
 # feature: (typical value, spread, effect on the late hazard, on the early hazard), effects for one spread
-LINEAR: dict[str, tuple[float, float, float, float]] = {
+LINEAR_EFFECTS: dict[str, tuple[float, float, float, float]] = {
     "age": (55, 11, 0.14, 0.15),
     "donor_age": (30, 11.5, 0.20, 0.18),
     "ischemic_hours": (2.6, 0.9, 0.06, 0.22),
@@ -35,7 +37,7 @@ LINEAR: dict[str, tuple[float, float, float, float]] = {
     "sodium": (137, 4.2, -0.03, -0.04),
 }
 # (feature, category): effect on the late and on the early hazard
-CATEGORY: dict[tuple[str, str], tuple[float, float]] = {
+CATEGORY_EFFECTS: dict[tuple[str, str], tuple[float, float]] = {
     ("diabetes", "yes"): (0.24, 0.08),
     ("dialysis", "yes"): (0.35, 0.65),
     ("ventilator", "yes"): (0.10, 0.70),
@@ -71,8 +73,8 @@ CATEGORY: dict[tuple[str, str], tuple[float, float]] = {
 
 
 # Mean and spread, over a large cohort, of the sums of effects (benchmarks/calibrate_registry.py finds them): they make
-# the spreads in `World` mean what they say.
-CENTRE = {"late": (0.322, 0.494), "early": (0.5273, 0.709), "nonlinear": (0.4205, 0.5833)}
+# the spreads in `RegistryWorld` mean what they say.
+EFFECT_SCALES = {"late": (0.322, 0.494), "early": (0.5273, 0.709), "nonlinear": (0.4205, 0.5833)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,56 +84,56 @@ class Effects:
     Each has mean 0 and spread 1 over the registry.
     """
 
-    late: np.ndarray
-    early: np.ndarray
-    nonlinear: np.ndarray
+    late: FloatArray
+    early: FloatArray
+    nonlinear: FloatArray
 
 
-def effects(table: pd.DataFrame) -> Effects:
-    """The effects of each row of a table of features."""
-    sums = sums_of_effects(table)
-    return Effects(**{part: (sums[part] - mean) / spread for part, (mean, spread) in CENTRE.items()})
+def compute_effects(table: pd.DataFrame) -> Effects:
+    """Compute the effects of each row of a table of features."""
+    sums = sum_effects(table)
+    return Effects(**{part: (sums[part] - mean) / spread for part, (mean, spread) in EFFECT_SCALES.items()})
 
 
-def sums_of_effects(table: pd.DataFrame) -> dict[str, np.ndarray]:
-    """The effects before they are centred and scaled."""
+def sum_effects(table: pd.DataFrame) -> dict[str, FloatArray]:
+    """Add up the effects of each row, before they are centred and scaled."""
     late, early = np.zeros(len(table)), np.zeros(len(table))
     value, yes = _readers(table)
-    for name, (typical, spread, on_late, on_early) in LINEAR.items():
+    for name, (typical, spread, on_late, on_early) in LINEAR_EFFECTS.items():
         z = (value(name) - typical) / spread
         late += on_late * z
         early += on_early * z
-    for (name, level), (on_late, on_early) in CATEGORY.items():
+    for (name, level), (on_late, on_early) in CATEGORY_EFFECTS.items():
         here = yes(name, level)
         late += on_late * here
         early += on_early * here
     return {"late": late, "early": early, "nonlinear": _thresholds_and_interactions(value, yes)}
 
 
-def _readers(table: pd.DataFrame) -> tuple[Callable[[str], np.ndarray], Callable[[str, str], np.ndarray]]:
+def _readers(table: pd.DataFrame) -> tuple[Callable[[str], FloatArray], Callable[[str, str], BoolArray]]:
     """How to read a number (a missing one is typical) and whether a category is a certain one."""
 
-    def value(name: str) -> np.ndarray:
-        numbers = table[name].to_numpy(float)
-        typical = LINEAR[name][0] if name in LINEAR else 0.0
+    def value(name: str) -> FloatArray:
+        numbers: FloatArray = table[name].to_numpy(float)
+        typical = LINEAR_EFFECTS[name][0] if name in LINEAR_EFFECTS else 0.0
         return np.where(np.isnan(numbers), typical, numbers)
 
-    def yes(name: str, level: str) -> np.ndarray:
+    def yes(name: str, level: str) -> BoolArray:
         values = table[name].array
         if isinstance(values, pd.Categorical) and level in values.categories:  # by code: faster, in a match run
-            return values.codes == values.categories.get_loc(level)
+            values, level = values.codes, values.categories.get_loc(level)
         return np.asarray(values == level)
 
     return value, yes
 
 
 def _thresholds_and_interactions(
-    value: Callable[[str], np.ndarray], yes: Callable[[str, str], np.ndarray]
-) -> np.ndarray:
+    value: Callable[[str], FloatArray], yes: Callable[[str, str], BoolArray]
+) -> FloatArray:
     """What a linear model cannot say: steps, U-shapes, and one feature changing what another means."""
     age, donor_age, hours = value("age"), value("donor_age"), value("ischemic_hours")
     older, donor_older = (age - 55) / 11, (donor_age - 30) / 11.5
-    return (
+    total: FloatArray = (
         0.55 * (age < 35)  # the young: rejection, missed medicines
         + 0.35 * (age > 65)
         + 0.70 * ((donor_age > 40) & (hours > 3.0))  # an old heart bears a long way badly
@@ -148,3 +150,4 @@ def _thresholds_and_interactions(
         + 0.35 * ((value("pulmonary_mean") > 35) & (donor_age > 35))
         - 0.35 * (yes("diagnosis", "dilated") & yes("sex", "female") & (age < 55))
     )
+    return total

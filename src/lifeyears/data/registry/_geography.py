@@ -11,6 +11,8 @@ from functools import cache
 
 import numpy as np
 
+from ..._typing import FloatArray, IntArray
+
 N_CENTRES = 120
 # region: (share of transplants, miles east and north of the middle of the country, how far it spreads)
 REGIONS: dict[str, tuple[float, float, float, float]] = {
@@ -32,46 +34,47 @@ REGIONS: dict[str, tuple[float, float, float, float]] = {
 class Centres:
     """The centres, the largest first: share of all transplants, code of the region, miles east and north."""
 
-    share: np.ndarray
-    region: np.ndarray
-    east: np.ndarray
-    north: np.ndarray
+    share: FloatArray
+    region: IntArray
+    east: FloatArray
+    north: FloatArray
 
     def names(self) -> list[str]:
         return [f"C{number:03d}" for number in range(len(self.share))]
 
 
 @cache
-def centres() -> Centres:
-    """The same centres in every registry."""
+def list_centres() -> Centres:
+    """List the centres, which are the same in every registry."""
     size = 1 / (np.arange(N_CENTRES) + 8.0)
     share = size / size.sum()
-    wanted, east, north, spread = np.array(list(REGIONS.values())).T
-    wanted = wanted / wanted.sum()
+    target_share, east, north, spread = np.array(list(REGIONS.values())).T
+    target_share = target_share / target_share.sum()
     region = np.empty(N_CENTRES, dtype=int)
-    given = np.zeros(len(wanted))
+    assigned_share = np.zeros(len(target_share))
     for number in range(N_CENTRES):  # each goes where most is lacking, so that the regions' shares come out
-        region[number] = np.argmax(wanted - given)
-        given[region[number]] += share[number]
+        region[number] = np.argmax(target_share - assigned_share)
+        assigned_share[region[number]] += share[number]
     away = np.random.default_rng(1987).standard_normal((2, N_CENTRES)) * spread[region]
     return Centres(share, region, east[region] + away[0], north[region] + away[1])
 
 
-def places_near(centre: np.ndarray, distance: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """A place at this distance from each centre, in any direction: miles east and north."""
-    known, bearing = centres(), rng.uniform(0, 2 * np.pi, len(centre))
+def draw_places_near(centre: IntArray, distance: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Draw a place at this distance from each centre, in any direction: miles east and north."""
+    known, bearing = list_centres(), rng.uniform(0, 2 * np.pi, len(centre))
     return known.east[centre] + distance * np.cos(bearing), known.north[centre] + distance * np.sin(bearing)
 
 
-def draw_places(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Places of donors where people live: by the regions' shares, scattered within them."""
+def draw_places(n: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Draw places of donors where people live: by the regions' shares, scattered within them."""
     share, east, north, spread = np.array(list(REGIONS.values())).T
     region = rng.choice(len(share), n, p=share / share.sum())
     away = rng.standard_normal((2, n)) * 1.2 * spread[region]
     return east[region] + away[0], north[region] + away[1]
 
 
-def distance_from(centre: np.ndarray, east: np.ndarray, north: np.ndarray) -> np.ndarray:
-    """Nautical miles from each centre to a place."""
-    known = centres()
-    return np.hypot(known.east[centre] - east, known.north[centre] - north)
+def measure_distance(centre: IntArray, east: FloatArray, north: FloatArray) -> FloatArray:
+    """Measure the nautical miles from each centre to a place."""
+    known = list_centres()
+    miles: FloatArray = np.hypot(known.east[centre] - east, known.north[centre] - north)
+    return miles

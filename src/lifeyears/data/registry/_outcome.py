@@ -7,14 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ._effects import Effects, effects
+from ..._typing import FloatArray
+from ...errors import RequestError
+from ...text import did_you_mean
+from ._effects import Effects, compute_effects
 from ._lifetimes import Lifetimes
 
 BEND_LIMIT = 2.0  # effects beyond this many spreads bend the hazard no further: ρ stays within 0.9 and 3.6
 
 
 @dataclass(frozen=True)
-class World:
+class RegistryWorld:
     """How features and outcome hang together.
 
     `linear`, `nonlinear`: spread (on the log hazard) of the linear effects and of thresholds and interactions.
@@ -30,12 +33,12 @@ class World:
     informative: float = 0.0
 
 
-WORLDS: dict[str, World] = {
-    "registry": World(linear=0.21, nonlinear=0.21, early=0.43),
-    "proportional": World(linear=0.57, nonlinear=0.0),
-    "interactions": World(linear=0.20, nonlinear=0.53),
-    "crossing": World(linear=0.20, nonlinear=0.20, bend=0.35),
-    "informative_censoring": World(linear=0.21, nonlinear=0.21, early=0.43, informative=0.35),
+WORLDS: dict[str, RegistryWorld] = {
+    "registry": RegistryWorld(linear=0.21, nonlinear=0.21, early=0.43),
+    "proportional": RegistryWorld(linear=0.57, nonlinear=0.0),
+    "interactions": RegistryWorld(linear=0.20, nonlinear=0.53),
+    "crossing": RegistryWorld(linear=0.20, nonlinear=0.20, bend=0.35),
+    "informative_censoring": RegistryWorld(linear=0.21, nonlinear=0.21, early=0.43, informative=0.35),
 }
 
 
@@ -57,20 +60,21 @@ class Levels:
 LEVELS = Levels()
 
 
-def world_named(name: str) -> World:
-    """The world of this name, or an error that lists them."""
+def find_world(name: str) -> RegistryWorld:
+    """Find the world of this name."""
     if not isinstance(name, str) or name not in WORLDS:
-        raise ValueError(f"there is no world {name!r}; there are {', '.join(WORLDS)}")
+        close = did_you_mean(name, WORLDS) if isinstance(name, str) else ""
+        raise RequestError(f"there is no world {name!r}{close}; there are {', '.join(WORLDS)}")
     return WORLDS[name]
 
 
-def lifetimes(table: pd.DataFrame, world: str, levels: Levels = LEVELS) -> Lifetimes:
-    """The law of life of each row of a table of features."""
-    return law_of_life(effects(table), decades(table), world_named(world), levels)
+def compute_lifetimes(table: pd.DataFrame, world: str, levels: Levels = LEVELS) -> Lifetimes:
+    """Compute the law of life of each row of a table of features."""
+    return combine_effects(compute_effects(table), count_decades(table), find_world(world), levels)
 
 
-def law_of_life(x: Effects, decade: np.ndarray, rule: World, levels: Levels = LEVELS) -> Lifetimes:
-    """The law of life of each patient, by effects and time of transplant."""
+def combine_effects(x: Effects, decade: FloatArray, rule: RegistryWorld, levels: Levels = LEVELS) -> Lifetimes:
+    """Combine the effects of each patient with the time of transplant into a law of life."""
     log_late = levels.late + levels.late_per_decade * decade + rule.linear * x.late + rule.nonlinear * x.nonlinear
     if rule.early is None:  # one factor for both phases: proportional hazards
         log_early = log_late - levels.late + levels.early
@@ -81,15 +85,19 @@ def law_of_life(x: Effects, decade: np.ndarray, rule: World, levels: Levels = LE
     return Lifetimes(np.exp(log_early), np.exp(log_late), levels.shape * bend)
 
 
-def dropout_rates(table: pd.DataFrame, levels: Levels = LEVELS) -> np.ndarray:
-    """Chance a year of being lost to follow-up: higher for the young, at small centres and for those who work."""
+def compute_dropout_rates(table: pd.DataFrame, levels: Levels = LEVELS) -> FloatArray:
+    """Compute the yearly rate of loss to follow-up: higher for the young, at small centres and for those who work."""
     age = (table["age"].to_numpy(float) - 55) / 11
     volume = (table["centre_volume"].to_numpy(float) - 26) / 31
     works = (table["works_for_income"] == "yes").to_numpy()
-    log_rate = levels.dropout + levels.dropout_per_decade * decades(table) - 0.25 * age - 0.15 * volume + 0.2 * works
-    return np.exp(log_rate) / 10
+    log_rate = (
+        levels.dropout + levels.dropout_per_decade * count_decades(table) - 0.25 * age - 0.15 * volume + 0.2 * works
+    )
+    rates: FloatArray = np.exp(log_rate) / 10
+    return rates
 
 
-def decades(table: pd.DataFrame) -> np.ndarray:
-    """Transplant year (its middle, as the table holds whole years) in decades from 2005."""
-    return (table["transplant_year"].to_numpy(float) + 0.5 - 2005) / 10
+def count_decades(table: pd.DataFrame) -> FloatArray:
+    """Count the decades from 2005 to the middle of the transplant year, as the table holds whole years."""
+    years: FloatArray = table["transplant_year"].to_numpy(float)
+    return (years + 0.5 - 2005) / 10

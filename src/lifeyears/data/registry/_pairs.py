@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
+from ..._typing import IntArray, RandomState
+from ...checks import check_choice, check_random_state, check_whole
+from ...errors import DataError, RequestError
 from ._features import FIRST_YEAR
 from ._lifetimes import Lifetimes
-from ._match import compatible, match
-from ._outcome import lifetimes, world_named
+from ._match import classify_compatibility, match_pairs
+from ._outcome import compute_lifetimes, find_world
 from ._population import CANDIDATE_KEY, DONOR_KEY, DONOR_PLACE, draw_donors, draw_recipients
+
+if TYPE_CHECKING:
+    from ._match import Texts
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,24 +52,24 @@ class Population:
     world: str = "registry"
 
     def __post_init__(self) -> None:
-        world_named(self.world)
+        find_world(self.world)
         if not (np.isfinite(self.year) and self.year >= FIRST_YEAR):
-            raise ValueError(f"year must be {FIRST_YEAR:g}, when the registry begins, or later; got {self.year!r}")
+            raise RequestError(f"year must be {FIRST_YEAR:g}, when the registry begins, or later; got {self.year!r}")
 
-    def candidates(self, n: int, random_state: Any = None) -> pd.DataFrame:
+    def candidates(self, n: int, random_state: RandomState = None) -> pd.DataFrame:
         """Waitlist candidates of the year: features, subgroups, and a key for what chance adds to a pair."""
-        return draw_recipients(np.full(whole_number(n, least=0), self.year), generator(random_state))
+        return draw_recipients(np.full(check_whole("n", n, low=0), self.year), check_random_state(random_state))
 
-    def donors(self, n: int, random_state: Any = None) -> pd.DataFrame:
+    def donors(self, n: int, random_state: RandomState = None) -> pd.DataFrame:
         """Donors of the year, drawn without regard to a recipient: features, place (nautical miles) and a key."""
-        return draw_donors(np.full(whole_number(n, least=0), self.year), generator(random_state))
+        return draw_donors(np.full(check_whole("n", n, low=0), self.year), check_random_state(random_state))
 
     def pairs(
         self,
         candidates: pd.DataFrame,
         donors: pd.DataFrame,
-        candidate: Any = None,
-        donor: Any = None,
+        candidate: ArrayLike | None = None,
+        donor: ArrayLike | None = None,
         incompatible: str = "raise",
     ) -> pd.DataFrame:
         """Candidates with donors: all features of the registry, subgroup columns included.
@@ -78,22 +84,21 @@ class Population:
             What to do if blood groups do not fit: refuse, or let `blood_match` say "incompatible". The law of life
             knows nothing of incompatible hearts.
         """
-        if incompatible not in ("raise", "keep"):
-            raise ValueError(f'incompatible must be "raise" or "keep"; got {incompatible!r}')
+        check_choice("incompatible", incompatible, ("raise", "keep"))
         _check_columns(candidates, ("centre", CANDIDATE_KEY), "candidates")
         _check_columns(donors, (*DONOR_PLACE, DONOR_KEY), "donors")
         theirs, ours = _positions(candidate, len(candidates)), _positions(donor, len(donors))
         if len(theirs) != len(ours) and 1 not in (len(theirs), len(ours)):
-            raise ValueError(f"there are {len(theirs)} candidates and {len(ours)} donors; give one donor each")
+            raise RequestError(f"there are {len(theirs)} candidates and {len(ours)} donors; give one donor each")
         theirs, ours = np.broadcast_arrays(theirs, ours)
-        return match(candidates, donors, self.year, theirs, ours, incompatible)
+        return match_pairs(candidates, donors, self.year, theirs, ours, incompatible)
 
     def lifetimes(self, pairs: pd.DataFrame) -> Lifetimes:
         """The law of life of each pair after transplant."""
-        return lifetimes(pairs, self.world)
+        return compute_lifetimes(pairs, self.world)
 
     @staticmethod
-    def compatible(donor_group: Any, candidate_group: Any) -> Any:
+    def compatible(donor_group: Texts, candidate_group: Texts) -> str | np.ndarray:
         """Whether blood groups fit: "primary", "secondary" or "incompatible", for one pair or many.
 
         Primary: O to O and B, A to A and AB, B to B and AB, AB to AB. Secondary: O to A and AB.
@@ -103,33 +108,14 @@ class Population:
         >>> Population.compatible("O", ["O", "A", "B"])
         array(['primary', 'secondary', 'primary'], dtype='<U12')
         """
-        return compatible(donor_group, candidate_group)
+        return classify_compatibility(donor_group, candidate_group)
 
 
-def whole_number(n: Any, least: int) -> int:
-    """How many to draw, checked."""
-    try:
-        number = operator.index(n)
-    except TypeError:
-        raise ValueError(f"n must be a whole number, as {least + 1000}; got {n!r}") from None
-    if number < least:
-        raise ValueError(f"n must be at least {least}; got {n}")
-    return number
-
-
-def generator(random_state: Any) -> np.random.Generator:
-    """A random generator from a seed, or an error that says what a seed is."""
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError):
-        raise ValueError(f"random_state must be a whole number from 0 on, or None; got {random_state!r}") from None
-
-
-def _positions(rows: Any, n: int) -> np.ndarray:
+def _positions(rows: ArrayLike | None, n: int) -> IntArray:
     return np.arange(n) if rows is None else np.atleast_1d(np.asarray(rows))
 
 
 def _check_columns(table: pd.DataFrame, needed: tuple[str, ...], whose: str) -> None:
     lacking = [name for name in needed if name not in table.columns]
     if lacking:
-        raise ValueError(f"{whose} lack the column {', '.join(lacking)}; take them from Population.{whose}(n)")
+        raise DataError(f"{whose} lack the column {', '.join(lacking)}; take them from Population.{whose}(n)")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from ._draw import category, column, draw, draw_choice, levels
+from ..._typing import FloatArray, IntArray
+from ._draw import draw, draw_codes, list_levels, make_category, make_column
 from ._features import (
     DONOR,
     FIRST_YEAR,
@@ -19,8 +20,8 @@ from ._features import (
     TRANSPLANTS_A_YEAR,
     Choice,
 )
-from ._geography import REGIONS, centres, draw_places, places_near
-from ._rules import draw_status, filtration_rate, settle, settle_waiting
+from ._geography import REGIONS, draw_places, draw_places_near, list_centres
+from ._rules import draw_status, estimate_filtration_rate, settle, settle_waiting
 
 DAYS = 365.25  # in a year
 # Columns of candidates and donors that are no features: what makes a pair's distance and luck its own.
@@ -38,8 +39,8 @@ WOMANS_HEART = {"male": 0.70, "female": 1.80}
 SPECS = {spec.name: spec for spec in (*RECIPIENT, *DONOR, *SUBGROUPS)}
 
 
-def draw_days(n: int, tilt: float, rng: np.random.Generator) -> np.ndarray:
-    """Whole days from each transplant to the end of the study, in random order.
+def draw_days(n: int, tilt: float, rng: np.random.Generator) -> FloatArray:
+    """Draw the whole days from each transplant to the end of the study, in random order.
 
     Each year has its share of the transplants, but for rounding; `tilt` favours later (or earlier) decades.
     """
@@ -49,15 +50,16 @@ def draw_days(n: int, tilt: float, rng: np.random.Generator) -> np.ndarray:
     year = years[np.searchsorted(np.cumsum(share)[:-1] / share.sum(), ranks, side="right")]
     begins = np.maximum(year, FIRST_YEAR)
     when = begins + rng.random(n) * (year + 1 - begins)
-    return np.clip(np.ceil((LAST_YEAR - when) * DAYS), 1, np.floor((LAST_YEAR - FIRST_YEAR) * DAYS))
+    days: FloatArray = np.clip(np.ceil((LAST_YEAR - when) * DAYS), 1, np.floor((LAST_YEAR - FIRST_YEAR) * DAYS))
+    return days
 
 
-def draw_recipients(year: np.ndarray, rng: np.random.Generator) -> pd.DataFrame:
-    """Candidates at the given times: what is known of them before any donor is, subgroup columns and a key included."""
+def draw_recipients(year: FloatArray, rng: np.random.Generator) -> pd.DataFrame:
+    """Draw candidates at these times: what is known before any donor is, with subgroup columns and a key."""
     n = len(year)
     race = draw(SPECS["race_ethnicity"], year, {}, rng)
     drawn = {name: draw(SPECS[name], year, {}, rng) for name in ("sex", "diagnosis")}
-    drawn["blood_group"] = draw_choice(_choice("blood_group"), year, rng, tilt=_by_race(race))
+    drawn["blood_group"] = draw_codes(_choice("blood_group"), year, rng, tilt=_by_race(race))
     hidden = _hidden_factors(drawn, n, rng)
     for spec in RECIPIENT:
         if spec.name not in drawn:
@@ -67,24 +69,24 @@ def draw_recipients(year: np.ndarray, rng: np.random.Generator) -> pd.DataFrame:
     settle_waiting(drawn, status)
     older = (drawn["age"] >= 65)[:, None]
     tilt = np.where(older, INSURANCE_BY_AGE["from 65"], INSURANCE_BY_AGE["younger"])
-    insurance = draw_choice(_choice("insurance"), year, rng, tilt=tilt)
-    centre = rng.choice(len(centres().share), n, p=centres().share)
+    insurance = draw_codes(_choice("insurance"), year, rng, tilt=tilt)
+    centre = rng.choice(len(list_centres().share), n, p=list_centres().share)
 
-    table = pd.DataFrame({spec.name: column(spec, drawn[spec.name], year, rng) for spec in RECIPIENT})
+    table = pd.DataFrame({spec.name: make_column(spec, drawn[spec.name], year, rng) for spec in RECIPIENT})
     table["bmi"] = (table["weight_kg"] / (table["height_cm"] / 100) ** 2).round(1)
-    table["filtration_rate"] = filtration_rate(table["creatinine"], table["age"], drawn["sex"] == 0)
+    table["filtration_rate"] = estimate_filtration_rate(table["creatinine"], table["age"], drawn["sex"] == 0)
     table["pulmonary_mean"] = ((table["pulmonary_systolic"] + 2 * table["pulmonary_diastolic"]) / 3).round()
-    table["status"] = category(status, list(STATUSES))
-    table["race_ethnicity"] = category(race, _choice("race_ethnicity").levels)
-    table["insurance"] = category(insurance, _choice("insurance").levels)
-    table["region"] = category(centres().region[centre], list(REGIONS))
-    table["centre"] = category(centre, centres().names())
+    table["status"] = make_category(status, list(STATUSES))
+    table["race_ethnicity"] = make_category(race, _choice("race_ethnicity").levels)
+    table["insurance"] = make_category(insurance, _choice("insurance").levels)
+    table["region"] = make_category(list_centres().region[centre], list(REGIONS))
+    table["centre"] = make_category(centre, list_centres().names())
     table[CANDIDATE_KEY] = rng.integers(0, 2**63, n)
     return table
 
 
-def draw_donors(year: np.ndarray, rng: np.random.Generator, recipients: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Donors at the given times, with a place and a key; with `recipients`, one for each, as hearts are matched.
+def draw_donors(year: FloatArray, rng: np.random.Generator, recipients: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Draw donors at these times, with a place and a key; with `recipients`, one for each, as hearts are matched.
 
     Matched donors are of a like size, of a compatible blood group and near; a woman's heart goes to a man less often
     than chance has it.
@@ -95,7 +97,7 @@ def draw_donors(year: np.ndarray, rng: np.random.Generator, recipients: pd.DataF
     drawn = {"donor_sex": draw(SPECS["donor_sex"], year, {}, rng)}
     if recipients is not None:
         tilt = np.where((recipients["sex"] == "male").to_numpy(), WOMANS_HEART["male"], WOMANS_HEART["female"])
-        drawn["donor_sex"] = draw_choice(_choice("donor_sex"), year, rng, tilt=np.column_stack([np.ones(n), tilt]))
+        drawn["donor_sex"] = draw_codes(_choice("donor_sex"), year, rng, tilt=np.column_stack([np.ones(n), tilt]))
         drawn["donor_blood_group"] = _matching_groups(recipients["blood_group"], rng)
         tall = ((recipients["height_cm"] - 174) / 9.5).fillna(0).to_numpy()
         heavy = ((recipients["weight_kg"] - 81) / 16.5).fillna(0).to_numpy()
@@ -105,13 +107,13 @@ def draw_donors(year: np.ndarray, rng: np.random.Generator, recipients: pd.DataF
     for spec in DONOR:
         if spec.name not in drawn:
             drawn[spec.name] = draw(spec, year, hidden, rng)
-    table = pd.DataFrame({spec.name: column(spec, drawn[spec.name], year, rng) for spec in DONOR})
+    table = pd.DataFrame({spec.name: make_column(spec, drawn[spec.name], year, rng) for spec in DONOR})
     table["donor_bmi"] = (table["donor_weight_kg"] / (table["donor_height_cm"] / 100) ** 2).round(1)
     if recipients is None:
         place = draw_places(n, rng)
     else:
         miles = np.clip(np.exp(rng.normal(np.where(year > NEW_RULES, 5.3, 4.6), 0.9, n)), 0, 2200)
-        place = places_near(recipients["centre"].cat.codes.to_numpy(), miles, rng)
+        place = draw_places_near(recipients["centre"].cat.codes.to_numpy(), miles, rng)
     for name, miles in zip(DONOR_PLACE, place, strict=True):
         table[name] = miles.round(1)
     table[DONOR_KEY] = rng.integers(0, 2**63, n)
@@ -137,16 +139,17 @@ def _hidden_factors(drawn: dict[str, np.ndarray], n: int, rng: np.random.Generat
     return hidden
 
 
-def _by_race(race: np.ndarray) -> np.ndarray:
+def _by_race(race: IntArray) -> FloatArray:
     names = _choice("race_ethnicity").levels
-    return np.array([GROUPS_BY_RACE.get(name, (1.0, 1.0, 1.0, 1.0)) for name in names])[race]
+    tilts: FloatArray = np.array([GROUPS_BY_RACE.get(name, (1.0, 1.0, 1.0, 1.0)) for name in names])
+    return tilts[race]
 
 
-def _matching_groups(groups: pd.Series, rng: np.random.Generator) -> np.ndarray:
-    """Codes of the donors' blood groups."""
-    names = levels(_choice("donor_blood_group"))
-    found = np.empty(len(groups), dtype=int)
+def _matching_groups(groups: pd.Series, rng: np.random.Generator) -> IntArray:
+    """Draw the codes of the donors' blood groups."""
+    names = list_levels(_choice("donor_blood_group"))
+    codes = np.empty(len(groups), dtype=int)
     for group, shares in DONOR_GROUP_FOR.items():
         rows = np.flatnonzero(groups == group)
-        found[rows] = rng.choice([names.index(name) for name in shares], len(rows), p=list(shares.values()))
-    return found
+        codes[rows] = rng.choice([names.index(name) for name in shares], len(rows), p=list(shares.values()))
+    return codes

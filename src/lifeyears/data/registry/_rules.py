@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from ..._typing import BoolArray, FloatArray, IntArray
 from ._draw import Drawn
 from ._features import NEW_RULES, RECIPIENT, STATUSES, Choice
 
@@ -20,8 +21,8 @@ def _codes(name: str) -> dict[str, int]:
 CARE, DIAGNOSIS = _codes("care_setting"), _codes("diagnosis")
 
 
-def settle(drawn: Drawn, year: np.ndarray) -> None:
-    """Mend, in place, what cannot be true of one patient."""
+def settle(drawn: Drawn, year: FloatArray) -> None:
+    """Correct, in place, what cannot be true of one patient."""
     replaced = drawn["artificial_heart"] == 1
     for device in ("left_assist_device", "right_assist_device"):
         drawn[device] = np.where(replaced, 0, drawn[device])
@@ -32,7 +33,7 @@ def settle(drawn: Drawn, year: np.ndarray) -> None:
     _settle_pressures(drawn)
 
 
-def _settle_care(drawn: Drawn, year: np.ndarray) -> None:
+def _settle_care(drawn: Drawn, year: FloatArray) -> None:
     bedside = ("ventilator", "ecmo", "balloon_pump", "right_assist_device")
     intensive = np.any([drawn[name] == 1 for name in bedside], axis=0)
     kept = (drawn["artificial_heart"] == 1) | ((drawn["left_assist_device"] == 1) & (year < PUMPS_GO_HOME))
@@ -49,7 +50,7 @@ def _settle_pressures(drawn: Drawn) -> None:
     drawn["wedge_pressure"] = np.where(wedge > mean, mirrored, wedge)
 
 
-def settle_waiting(drawn: Drawn, status: np.ndarray) -> None:
+def settle_waiting(drawn: Drawn, status: IntArray) -> None:
     """Scale the days of waiting, in place, to what is typical of a status; none is longer in a status than listed."""
     typical = np.array(list(STATUSES.values()), dtype=float)[status]
     days = np.minimum(np.round(drawn["days_on_list"] * typical / np.exp(4.3)), 4000)
@@ -57,8 +58,8 @@ def settle_waiting(drawn: Drawn, status: np.ndarray) -> None:
     drawn["days_in_status"] = np.minimum(drawn["days_in_status"], days)
 
 
-def draw_status(drawn: Drawn, year: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Urgency in the words of its time, by devices, drugs and ward, and for some by exception: codes of `STATUSES`."""
+def draw_status(drawn: Drawn, year: FloatArray, rng: np.random.Generator) -> IntArray:
+    """Draw the urgency by the rules of its time: devices, drugs, ward, and some exceptions. Codes of `STATUSES`."""
     yes = {name: drawn[name] == 1 for name in
            ("ecmo", "ventilator", "right_assist_device", "balloon_pump", "artificial_heart", "inotropes",
             "left_assist_device", "dialysis")}  # fmt: skip
@@ -87,8 +88,8 @@ def draw_status(drawn: Drawn, year: np.ndarray, rng: np.random.Generator) -> np.
     )
 
 
-def filtration_rate(creatinine: pd.Series, age: pd.Series, male: np.ndarray) -> pd.Series:
-    """Estimated glomerular filtration rate by the CKD-EPI formula of 2021."""
+def estimate_filtration_rate(creatinine: pd.Series, age: pd.Series, male: BoolArray) -> pd.Series:
+    """Estimate the glomerular filtration rate by the CKD-EPI formula of 2021."""
     kappa, alpha = np.where(male, 0.9, 0.7), np.where(male, -0.302, -0.241)
     ratio = creatinine / kappa
     rate = 142 * np.minimum(ratio, 1) ** alpha * np.maximum(ratio, 1) ** -1.2 * 0.9938**age * np.where(male, 1, 1.012)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ...curves import SurvivalCurves, checked_grid
+from ..._typing import FloatArray
+from ...checks import check_random_state, check_whole
+from ...curves import SurvivalCurves, check_grid
+from ...errors import RequestError
 from ...outcome import Outcome
-from .._dataset import DataReport, Dataset, Truth
+from ..dataset import DataReport, Dataset, Truth
 from ._features import LAST_YEAR
-from ._match import match
-from ._outcome import LEVELS, WORLDS, Levels, World, dropout_rates, lifetimes, world_named
-from ._pairs import Population, generator, whole_number
+from ._match import match_pairs
+from ._outcome import LEVELS, WORLDS, Levels, RegistryWorld, compute_dropout_rates, compute_lifetimes, find_world
 from ._population import DAYS, draw_days, draw_donors, draw_recipients
 
-__all__ = ["Population", "simulate_registry"]
 NOT_PREDICTORS = ["race_ethnicity", "insurance", "region", "centre"]
 
 
@@ -66,37 +67,38 @@ def simulate_registry(
     >>> d.X.shape, len(d.categorical), d.truth.expected(20.0).shape
     ((500, 92), 46, (500,))
     """
-    rule, n = world_named(world), whole_number(n, least=1)
-    rng = generator(random_state)
+    rule, n = find_world(world), check_whole("n", n, low=1)
+    rng = check_random_state(random_state)
     cut = draw_days(n, levels.tilt, rng)
     year = LAST_YEAR - cut / DAYS
     recipients = draw_recipients(year, rng)
-    table = match(recipients, draw_donors(year, rng, recipients), year)
-    law = lifetimes(table, world, levels)
+    table = match_pairs(recipients, draw_donors(year, rng, recipients), year)
+    law = compute_lifetimes(table, world, levels)
     life = law.draw(rng)
-    rates = dropout_rates(table, levels)
+    rates = compute_dropout_rates(table, levels)
     return Dataset(
         X=table.drop(columns=NOT_PREDICTORS),
-        y=observed(life, _days_of_loss(life, rates, rule, rng), cut),
+        y=observe(life, _days_of_loss(life, rates, rule, rng), cut),
         name=world if world == "registry" else f"registry ({world})",
         unit="years",
         source="simulated by lifeyears.data.simulate_registry; no patient is real",
         subgroups=table[NOT_PREDICTORS],
         entry=year,
         report=DataReport(rows_read=n, rows_kept=n),
+        time_origin="transplant",
         truth=Truth(life, law, _no_censoring_law if rule.informative else partial(_censoring_curves, cut, rates)),
     )
 
 
-def observed(life: np.ndarray, lost: np.ndarray, cut: np.ndarray) -> Outcome:
-    """What is seen of lives (in years), given the whole days of loss to follow-up and of the end of the study."""
+def observe(life: FloatArray, lost: FloatArray, cut: FloatArray) -> Outcome:
+    """Censor lives (in years) at the whole days of loss to follow-up and of the end of the study."""
     death, end = np.maximum(np.ceil(life * DAYS), 1), np.minimum(cut, lost)
     return Outcome(np.minimum(death, end) / DAYS, death <= end)
 
 
-def _days_of_loss(life: np.ndarray, rates: np.ndarray, rule: World, rng: np.random.Generator) -> np.ndarray:
+def _days_of_loss(life: FloatArray, rates: FloatArray, rule: RegistryWorld, rng: np.random.Generator) -> FloatArray:
     """The last whole day before each would be lost to follow-up."""
-    lost = 1 + np.floor(rng.standard_exponential(len(life)) / rates * DAYS)
+    lost: FloatArray = 1 + np.floor(rng.standard_exponential(len(life)) / rates * DAYS)
     if rule.informative:
         warned = np.floor(life * rng.uniform(0.75, 1.0, len(life)) * DAYS)
         known = (rng.random(len(life)) < rule.informative) & (warned >= 1)
@@ -104,16 +106,16 @@ def _days_of_loss(life: np.ndarray, rates: np.ndarray, rule: World, rng: np.rand
     return lost
 
 
-def _censoring_curves(cut: np.ndarray, rates: np.ndarray, times: Any) -> SurvivalCurves:
+def _censoring_curves(cut: FloatArray, rates: FloatArray, times: ArrayLike) -> SurvivalCurves:
     """G(t|x): not yet lost, and the study not yet over, at one time or many; both happen at the end of whole days."""
-    times = checked_grid(times)
-    days = np.floor(times * DAYS + 1e-6)
-    return SurvivalCurves(times, np.exp(-np.multiply.outer(rates / DAYS, days)) * (days < cut[:, None]))
+    grid = check_grid(times)
+    days = np.floor(grid * DAYS + 1e-6)
+    return SurvivalCurves(grid, np.exp(-np.multiply.outer(rates / DAYS, days)) * (days < cut[:, None]))
 
 
-def _no_censoring_law(times: Any) -> SurvivalCurves:
+def _no_censoring_law(times: ArrayLike) -> SurvivalCurves:
     share = WORLDS["informative_censoring"].informative
-    raise ValueError(
+    raise RequestError(
         f"in the world informative_censoring {share:.0%} of the patients are lost in the last quarter of their life: "
         "censoring depends on T*, not on x alone, so there is no G(t|x) to give; the other worlds have one"
     )

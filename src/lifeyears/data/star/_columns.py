@@ -101,38 +101,38 @@ MISSING_CODES = [
 ]
 
 
-def why_left_out(name: str) -> str | None:
+def explain_exclusion(name: str) -> str | None:
     """Say why a column cannot be a feature, judged by its name alone; None if it can.
 
     Examples
     --------
-    >>> why_left_out("COD2"), why_left_out("COD_CAD_DON")
+    >>> explain_exclusion("COD2"), explain_exclusion("COD_CAD_DON")
     ('known only after the transplant', None)
     """
     return next((why for pattern, why in LEFT_OUT if re.fullmatch(pattern, name)), None)
 
 
 def is_subgroup(name: str) -> bool:
-    """Tell whether a column is race, insurance, geography or centre: for reports, not for prediction."""
+    """Return whether a column is race, insurance, geography or centre: for reports, not for prediction."""
     return re.fullmatch(SUBGROUPS, name) is not None
 
 
 def is_measurement(name: str) -> bool:
-    """Tell whether a column holds a quantity rather than a code."""
+    """Return whether a column holds a quantity rather than a code."""
     return re.fullmatch(MEASUREMENTS, name) is not None
 
 
 def is_code(name: str) -> bool:
-    """Tell whether a column holds a code with so many values that it would pass for a quantity."""
+    """Return whether a column holds a code with so many values that it would pass for a quantity."""
     return re.fullmatch(CODES, name) is not None
 
 
-def plausible_range(name: str) -> tuple[float, float] | None:
-    """Give the lowest and highest value a patient or donor can have; None where there is no such limit."""
+def find_plausible_range(name: str) -> tuple[float, float] | None:
+    """Return the lowest and highest value a patient or donor can have; None where there is no such limit."""
     return next(((low, high) for pattern, low, high in PLAUSIBLE if re.fullmatch(pattern, name)), None)
 
 
-def missing_codes(name: str) -> frozenset[str]:
-    """Give the codes that stand for an unknown value in this column."""
+def find_missing_codes(name: str) -> frozenset[str]:
+    """Return the codes that stand for an unknown value in this column."""
     found: Iterable[frozenset[str]] = (codes for pattern, codes in MISSING_CODES if re.fullmatch(pattern, name))
     return MISSING_EVERYWHERE.union(*found)

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
+
+from ...errors import DataError, FileReadError, Message, MissingFileError, RequestError, Setting
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    Wanted: TypeAlias = Callable[[str], bool]
+    Choose: TypeAlias = Callable[[pd.DataFrame], pd.DataFrame]
 
 STEM = "thoracic_data"
 KINDS = (".dat", ".sas7bdat", ".dta")  # in the order they are preferred
@@ -30,7 +37,7 @@ class Release:
 
 @dataclass(frozen=True)
 class Contents:
-    """The chosen rows and columns of a release, the names of all its columns, and what looked odd."""
+    """The chosen rows and columns of a release, the names of all its columns, and warnings."""
 
     frame: pd.DataFrame
     names: list[str]
@@ -42,30 +49,36 @@ def find_release(folder: str | Path) -> Release:
 
     Raises
     ------
-    FileNotFoundError
+    MissingFileError
         If there is no such folder, no thoracic file in it, or a .DAT without its .htm.
-    ValueError
+    FileReadError
+        If the folder cannot be opened.
+    RequestError
         If `folder` is a file, or there are two releases below it.
     """
-    folder = Path(folder)
+    folder = Path(folder).expanduser()
     if folder.is_file():
-        raise ValueError(f"{folder} is a file; read_star takes the folder of the release, here {folder.parent}")
+        raise RequestError(f"{folder} is a file; read_star takes the folder of the release, here {folder.parent}")
     if not folder.is_dir():
-        raise FileNotFoundError(f"there is no folder {folder}. read_star takes the folder of a STAR release")
+        raise MissingFileError(
+            f"there is no folder {folder}", hint="Name the folder of a STAR release.", path=str(folder)
+        )
     files = _files_below(folder)
-    found = [[path for path in files if _is(path, kind)] for kind in KINDS]
-    for paths in found:
+    by_kind = [[path for path in files if _is(path, kind)] for kind in KINDS]
+    for paths in by_kind:
         if len(paths) > 1:
-            raise ValueError(
-                f"{folder} holds more than one release: {', '.join(map(str, paths))}. Give the folder of one"
+            raise RequestError(
+                f"{folder} holds more than one release: {', '.join(map(str, paths))}", hint="Give the folder of one."
             )
-    data = [paths[0] for paths in found if paths]
+    data = [paths[0] for paths in by_kind if paths]
     if not data:
         there = ", ".join(path.name for path in files[:8]) + (", …" if len(files) > 8 else "")
-        raise FileNotFoundError(
+        raise MissingFileError(
             f"no STAR thoracic file in {folder} or its subfolders. Looked for THORACIC_DATA.DAT with "
             "THORACIC_DATA.htm, for thoracic_data.sas7bdat and thoracic_data.dta; found "
-            f"{there or 'no files at all'}. Unpack the release and give the folder with the thoracic files"
+            f"{there or 'no files at all'}",
+            hint="Unpack the release and give the folder with the thoracic files.",
+            path=str(folder),
         )
     names = _names_file(data[0]) if _is(data[0], ".dat") else None
     return Release(data[0], names, tuple(data[1:]))
@@ -74,20 +87,28 @@ def find_release(folder: str | Path) -> Release:
 def _files_below(folder: Path) -> list[Path]:
     """All files of a folder and those below; a folder with very many is not that of a release (a whole disk, say)."""
     files: list[Path] = []
-    for here, _, names in os.walk(folder):
+    for here, _, names in os.walk(folder, onerror=_refuse_unreadable):
         files += [Path(here, name) for name in names]
         if len(files) > MOST_FILES:
-            raise ValueError(
+            raise RequestError(
                 f"{folder} and its subfolders hold more than {MOST_FILES:,} files: give the folder of the STAR release "
                 "itself"
             )
     return sorted(path for path in files if path.is_file())
 
 
+def _refuse_unreadable(error: OSError) -> NoReturn:
+    raise FileReadError(
+        f"{error.filename} cannot be read: {(error.strerror or str(error)).lower()}",
+        hint="Ask the owner of the release for read permission.",
+        path=str(error.filename),
+    ) from None
+
+
 def read_release(
     release: Release,
-    wanted: Callable[[str], bool],
-    choose: Callable[[pd.DataFrame], pd.DataFrame],
+    wanted: Wanted,
+    choose: Choose,
     encoding: str,
 ) -> Contents:
     """Read the wanted columns of the rows that `choose` keeps.
@@ -95,14 +116,30 @@ def read_release(
     Columns come under upper-case names: as categories of text (.DAT), or as SAS and Stata hold them. `choose`
     may be called more than once, with a piece of the rows each time.
     """
+    try:
+        codecs.lookup(encoding)
+    except LookupError:
+        raise RequestError(
+            f"there is no encoding called {encoding!r}; STAR files are cp1252, others may be latin-1 or utf-8"
+        ) from None
     read = {".dat": _read_text, ".sas7bdat": _read_sas, ".dta": _read_stata}[release.data.suffix.lower()]
     try:
         return read(release, wanted, choose, encoding)
     except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{release.data} is not {encoding} text: it has a byte {error.object[error.start]:#04x}. STAR "
-            "files are cp1252; if this one is not, pass encoding='latin-1' or encoding='utf-8'"
+        raise DataError(
+            f"{release.data} is not {encoding} text: it has a byte {error.object[error.start]:#04x}",
+            hint=Message(
+                "STAR files are cp1252; if this one is not, pass ",
+                Setting("encoding", "latin-1"),
+                " or ",
+                Setting("encoding", "utf-8"),
+                ".",
+            ),
         ) from None
+    except FileReadError:
+        raise
+    except OSError as error:
+        _refuse_unreadable(error)
 
 
 def _is(path: Path, suffix: str) -> bool:
@@ -113,17 +150,19 @@ def _names_file(data: Path) -> Path:
     for path in sorted(data.parent.iterdir()):
         if _is(path, ".htm") or _is(path, ".html"):
             return path
-    raise FileNotFoundError(
+    raise MissingFileError(
         f"{data} has no THORACIC_DATA.htm beside it. That file names the columns, whose order changes from "
-        "release to release: copy the one that came with this .DAT"
+        "release to release",
+        hint="Copy the one that came with this .DAT.",
+        path=str(data.with_suffix(".htm")),
     )
 
 
-def _read_text(release: Release, wanted: Callable, choose: Callable, encoding: str) -> Contents:
+def _read_text(release: Release, wanted: Wanted, choose: Choose, encoding: str) -> Contents:
     import pandas as pd
 
     assert release.names is not None
-    names = column_names(release.names, encoding)
+    names = read_column_names(release.names, encoding)
     complete = check_lines(release.data, len(names), release.names.name)
     pieces = _pieces(
         release.data,
@@ -145,14 +184,14 @@ def _read_text(release: Release, wanted: Callable, choose: Callable, encoding: s
     return Contents(contents.frame, names, [] if complete else [cut])
 
 
-def _read_sas(release: Release, wanted: Callable, choose: Callable, encoding: str) -> Contents:
+def _read_sas(release: Release, wanted: Wanted, choose: Choose, encoding: str) -> Contents:
     import pandas as pd
 
     pieces = _pieces(release.data, pd.read_sas, format="sas7bdat", encoding=encoding, chunksize=ROWS_AT_ONCE)
     return _gather(release.data, pieces, wanted, choose)
 
 
-def _read_stata(release: Release, wanted: Callable, choose: Callable, encoding: str) -> Contents:
+def _read_stata(release: Release, wanted: Wanted, choose: Choose, encoding: str) -> Contents:
     import pandas as pd
 
     # Stata files state their own encoding. Value labels would hide the codes.
@@ -160,7 +199,9 @@ def _read_stata(release: Release, wanted: Callable, choose: Callable, encoding: 
     return _gather(release.data, pieces, wanted, choose)
 
 
-def _pieces(path: Path, read: Callable, **options: Any) -> Iterator[pd.DataFrame]:
+def _pieces(
+    path: Path, read: Callable[..., AbstractContextManager[Iterable[pd.DataFrame]]], **options: object
+) -> Iterator[pd.DataFrame]:
     """Read a file piece by piece; whatever fails within pandas means that the file is damaged."""
     rows = 0
     try:
@@ -172,18 +213,20 @@ def _pieces(path: Path, read: Callable, **options: Any) -> Iterator[pd.DataFrame
     except (UnicodeDecodeError, PermissionError, MemoryError):
         raise
     except Exception as error:
-        raise ValueError(
-            f"cannot read {path} beyond row {rows:,}: {error}. The file is cut short or damaged; copy it "
-            "again from the release"
+        raise FileReadError(
+            f"cannot read {path} beyond row {rows:,}: {str(error).rstrip('.')}. The file is cut short or damaged",
+            hint="Copy it again from the release.",
+            path=str(path),
         ) from error
     if rows != promised:
-        raise ValueError(
-            f"{path} ends after {rows:,} of its {promised:,} rows. The file is cut short; copy it again from "
-            "the release"
+        raise FileReadError(
+            f"{path} ends after {rows:,} of its {promised:,} rows. The file is cut short",
+            hint="Copy it again from the release.",
+            path=str(path),
         )
 
 
-def _gather(path: Path, pieces: Iterator[pd.DataFrame], wanted: Callable, choose: Callable) -> Contents:
+def _gather(path: Path, pieces: Iterator[pd.DataFrame], wanted: Wanted, choose: Choose) -> Contents:
     """Choose the rows piece by piece, so that those not wanted do not add up in memory."""
     import pandas as pd
 
@@ -195,7 +238,7 @@ def _gather(path: Path, pieces: Iterator[pd.DataFrame], wanted: Callable, choose
         if len(rows):
             kept.append(rows)
     if not names:
-        raise ValueError(f"{path} has no rows; copy it again from the release")
+        raise DataError(f"{path} has no rows; copy it again from the release")
     if not kept:
         return Contents(pd.DataFrame(), names, [])
     return Contents(pd.DataFrame({name: _joined([rows[name] for rows in kept]) for name in kept[0]}), names, [])
@@ -216,37 +259,39 @@ def _joined(pieces: list[pd.Series]) -> pd.Series:
 
 
 def check_lines(path: Path, columns: int, names_file: str) -> bool:
-    """Count the fields of every line: pandas would fill a short line with missing values and say nothing.
+    """Check the number of fields in every line: pandas would silently fill a short line with missing values.
 
-    Returns whether the last line is complete, as far as one can tell.
+    Returns whether the last line is complete: whether it ends with a line break.
     """
     number, line = 0, b""
     with path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
-            found = line.count(b"\t") + 1
-            if found == columns or not line.rstrip(b"\r\n"):  # pandas skips an empty line too
+            fields = line.count(b"\t") + 1
+            if fields == columns or not line.rstrip(b"\r\n"):  # pandas skips an empty line too
                 continue
-            if number == 1 and next(lines, b"").count(b"\t") + 1 == found:
-                raise ValueError(
-                    f"{path} has {found} fields in its first lines, but {names_file} names {columns} "
-                    "columns: they belong to different releases. Put the .htm that came with this .DAT "
-                    "beside it"
+            if number == 1 and next(lines, b"").count(b"\t") + 1 == fields:
+                raise DataError(
+                    f"{path} has {fields} fields in its first lines, but {names_file} names {columns} "
+                    "columns: they belong to different releases",
+                    hint="Put the .htm that came with this .DAT beside it.",
                 )
-            raise ValueError(
-                f"{path}, line {number}: {found} fields, but {names_file} names {columns} columns. The line "
-                "is cut short or damaged; copy the file again from the release"
+            raise DataError(
+                f"{path}, line {number}: {fields} fields, but {names_file} names {columns} columns. The line "
+                "is cut short or damaged",
+                hint="Copy the file again from the release.",
+                line=number,
             )
     if not number:
-        raise ValueError(f"{path} is empty; copy it again from the release")
+        raise DataError(f"{path} is empty; copy it again from the release")
     return line.endswith(b"\n")
 
 
-def column_names(path: Path, encoding: str = "cp1252") -> list[str]:
+def read_column_names(path: Path, encoding: str = "cp1252") -> list[str]:
     """Read the names of the columns, in their order, from the .htm of a release: the LABELs of its table.
 
     Raises
     ------
-    ValueError
+    DataError
         If the file has no table with a LABEL column, or names a column twice.
     """
     table = _Table()
@@ -256,12 +301,12 @@ def column_names(path: Path, encoding: str = "cp1252") -> list[str]:
     head = next((place for place, row in enumerate(rows) if "LABEL" in row), None)
     if head is None:
         first = ", ".join(next((row for row in rows if row), ["no table at all"]))
-        raise ValueError(f"{path} has no table with a LABEL column, which names the columns; found {first}")
+        raise DataError(f"{path} has no table with a LABEL column, which names the columns; found {first}")
     at = rows[head].index("LABEL")
     names = [row[at] for row in rows[head + 1 :] if len(row) > at and row[at] not in ("", "LABEL")]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise ValueError(f"{path} names these columns twice: {', '.join(twice)}. Use the .htm of the release")
+        raise DataError(f"{path} names these columns twice: {', '.join(twice)}", hint="Use the .htm of the release.")
     return names
 
 
@@ -273,7 +318,7 @@ class _Table(HTMLParser):
         self.rows: list[list[str]] = [[]]
         self._in_cell = False
 
-    def handle_starttag(self, tag: str, attrs: Any) -> None:
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag == "tr":
             self.rows.append([])
         elif tag in ("td", "th"):

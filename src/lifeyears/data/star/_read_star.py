@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from ..._typing import FloatArray
+from ...checks import check_choice, check_number
 from ...outcome import Outcome
-from .._dataset import DataReport, Dataset
-from ..tables._leaks import leak_warnings
+from ..dataset import DataReport, Dataset
+from ..tables import find_leaks
 from ._columns import (
     AGE,
     DATE,
@@ -19,16 +21,16 @@ from ._columns import (
     OUTCOMES,
     PATIENT,
     TRANSPLANT,
+    explain_exclusion,
+    find_missing_codes,
+    find_plausible_range,
     is_code,
     is_measurement,
     is_subgroup,
-    missing_codes,
-    plausible_range,
-    why_left_out,
 )
 from ._files import find_release, read_release
 from ._rows import Transplants
-from ._values import are_dates, are_quantities, codes, dates, numbers
+from ._values import are_dates, are_quantities, parse_codes, parse_dates, parse_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,9 +81,11 @@ def read_star(
 
     Raises
     ------
-    FileNotFoundError
+    MissingFileError
         If there is no such folder, no thoracic file in it, or a .DAT without its .htm.
-    ValueError
+    FileReadError
+        If a file of the release cannot be opened, or is cut short.
+    DataError
         If the file is damaged (the message names the line), does not match its .htm, lacks a needed column,
         or no transplant is left.
 
@@ -89,27 +93,29 @@ def read_star(
     --------
     >>> read_star("no/such/folder")
     Traceback (most recent call last):
-    FileNotFoundError: there is no folder no/such/folder. read_star takes the folder of a STAR release
+    lifeyears.errors.MissingFileError: there is no folder no/such/folder. Name the folder of a STAR release.
     """
-    if outcome not in OUTCOMES:
-        raise ValueError(f"outcome must be 'graft' or 'patient'; got {outcome!r}")
+    check_choice("outcome", outcome, tuple(OUTCOMES))
     organ = str(organ).upper()
     release = find_release(folder)
-    chosen = Transplants(organ, float(min_age), *OUTCOMES[outcome], file=release.data.name)
+    chosen = Transplants(organ, check_number("min_age", min_age), *OUTCOMES[outcome], file=release.data.name)
     needed = {AGE, DATE, PATIENT, TRANSPLANT, *ORGANS, *OUTCOMES[outcome]}
-    contents = read_release(release, lambda name: name in needed or why_left_out(name) is None, chosen.choose, encoding)
+    contents = read_release(
+        release, lambda name: name in needed or explain_exclusion(name) is None, chosen.choose, encoding
+    )
     chosen.raise_if_none()
-    frame = chosen.once(contents.frame)
-    y = chosen.outcome(frame)
+    frame = chosen.drop_repeats(contents.frame)
+    y = chosen.read_outcome(frame)
     columns = _Columns(frame, contents.names)
     others = [f"{other.name} was not read: {release.data.name} comes first" for other in release.others]
     X = columns.features()
-    leaks = leak_warnings(X, y, era=columns.transplanted.dt.year.to_numpy())
+    leaks = find_leaks(X, y, era=columns.transplanted.dt.year.to_numpy())
     return Dataset(
         X=X,
         y=y,
         name=f"STAR {organ} {outcome}",
         unit="years",
+        time_origin="transplant",
         source=f"OPTN/UNOS STAR thoracic file ({release.data.name}), under the registry's data use agreement",
         subgroups=columns.subgroups(),
         entry=_decimal_year(columns.transplanted),
@@ -118,7 +124,13 @@ def read_star(
             rows_kept=len(frame),
             dropped_rows={why: count for why, count in chosen.dropped.items() if count},
             dropped_columns=dict(sorted(columns.left_out.items())),
-            warnings=(*others, *contents.warnings, *chosen.warnings(frame), *columns.warnings(y), *leaks),
+            warnings=(
+                *others,
+                *contents.warnings,
+                *chosen.find_repeated_patients(frame),
+                *columns.find_leaks(y),
+                *leaks,
+            ),
             leaks=tuple(leaks),
             filtered_values=dict(sorted(columns.filtered.items())),
         ),
@@ -126,11 +138,11 @@ def read_star(
 
 
 class _Columns:
-    """Features and subgroups made from the columns, and what was left out or filtered and why."""
+    """Features and subgroups made from the columns, and what was excluded or filtered and why."""
 
     def __init__(self, frame: pd.DataFrame, names: list[str]) -> None:
-        self.transplanted = dates(frame[DATE])
-        self.left_out = {name: why for name in names if (why := why_left_out(name))}
+        self.transplanted = parse_dates(frame[DATE])
+        self.left_out = {name: why for name in names if (why := explain_exclusion(name))}
         self.filtered: dict[str, int] = {}
         self._features: dict[str, pd.Series] = {}
         self._subgroups: dict[str, pd.Series] = {}
@@ -154,23 +166,23 @@ class _Columns:
             return None
         return pd.DataFrame({name: self._subgroups[name] for name in sorted(self._subgroups)})
 
-    def warnings(self, y: Outcome, enough: int = 200, apart: float = 0.3) -> list[str]:
-        """Name the features that are filled in mostly for events: perhaps known only after them."""
+    def find_leaks(self, y: Outcome, enough: int = 200, apart: float = 0.3) -> list[str]:
+        """Warn of features that are filled in mostly for events: perhaps known only after them."""
         if min(y.n_events, len(y) - y.n_events) < enough:
             return []
-        found = []
+        warnings = []
         for name in sorted(self._features):
             known = self._features[name].notna().to_numpy()
             events, censored = known[y.event].mean(), known[~y.event].mean()
             if events - censored > apart:
-                found.append(f"{name} is known for {events:.0%} of events, {censored:.0%} of censored: a leak?")
-        return found
+                warnings.append(f"{name} is known for {events:.0%} of events, {censored:.0%} of censored: a leak?")
+        return warnings
 
     def _add(self, name: str, column: pd.Series) -> None:
         if is_subgroup(name):
             self._add_codes(name, column, self._subgroups)
         elif name in DURATIONS:
-            self._add_duration(name, dates(column))
+            self._add_duration(name, parse_dates(column))
         elif are_dates(column):
             self.left_out[name] = NO_USE
         elif not is_code(name) and (is_measurement(name) or are_quantities(column, MOST_CODES)):
@@ -179,10 +191,10 @@ class _Columns:
             self._add_codes(name, column, self._features)
 
     def _add_codes(self, name: str, column: pd.Series, into: dict[str, pd.Series]) -> None:
-        self._keep(name, codes(column, missing_codes(name)), into)
+        self._keep(name, parse_codes(column, find_missing_codes(name)), into)
 
     def _add_measurement(self, name: str, column: pd.Series) -> None:
-        values, unreadable = numbers(column)
+        values, unreadable = parse_numbers(column)
         if unreadable > np.count_nonzero(~np.isnan(values)):  # a flag with the name of a measurement
             self._add_codes(name, column, self._features)
         else:
@@ -198,10 +210,10 @@ class _Columns:
             self.left_out[name] = f"turned into DAYS_SINCE_{name}"
             self._add_quantity(f"DAYS_SINCE_{name}", days)
 
-    def _add_quantity(self, name: str, values: np.ndarray, unreadable: int = 0) -> None:
+    def _add_quantity(self, name: str, values: FloatArray, unreadable: int = 0) -> None:
         import pandas as pd
 
-        low, high = plausible_range(name) or (-np.inf, np.inf)
+        low, high = find_plausible_range(name) or (-np.inf, np.inf)
         outside = (values < low) | (values > high)
         if filtered := unreadable + int(np.count_nonzero(outside)):
             self.filtered[name] = filtered
@@ -217,6 +229,7 @@ class _Columns:
             into[name] = column
 
 
-def _decimal_year(day: pd.Series) -> np.ndarray:
+def _decimal_year(day: pd.Series) -> FloatArray:
     days_in_year = np.where(day.dt.is_leap_year, 366, 365)
-    return day.dt.year.to_numpy() + (day.dt.day_of_year.to_numpy() - 1) / days_in_year
+    years: FloatArray = day.dt.year.to_numpy() + (day.dt.day_of_year.to_numpy() - 1) / days_in_year
+    return years

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..._typing import AnyArray
+from ...errors import DataError, Message, RequestError, Setting
 from ...outcome import Outcome
-from ._columns import AGE, DATE, ORGANS, PATIENT, TRANSPLANT, missing_codes
-from ._values import codes, dates, numbers
+from ...units import DAYS_IN
+from ._columns import AGE, DATE, ORGANS, PATIENT, TRANSPLANT, find_missing_codes
+from ._values import parse_codes, parse_dates, parse_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
-
-DAYS_PER_YEAR = 365.25
 
 
 @dataclass
@@ -38,11 +39,11 @@ class Transplants:
         self.rows_read += len(rows)
         organ = self._organ(rows)
         self.organs.update(organ[organ != ""].tolist())
-        age, time, status = (numbers(rows[name])[0] for name in (AGE, self.time, self.status))
+        age, time, status = (parse_numbers(rows[name])[0] for name in (AGE, self.time, self.status))
         kept = np.ones(len(rows), dtype=bool)
         for why, bad in (
             (f"the organ is not {self.organ}", organ != self.organ),
-            (f"no transplant ({DATE} is missing)", dates(rows[DATE]).isna().to_numpy()),
+            (f"no transplant ({DATE} is missing)", parse_dates(rows[DATE]).isna().to_numpy()),
             (f"younger than {self.min_age:g} or of unknown age", ~(age >= self.min_age)),
             (f"{self.time} is missing", np.isnan(time)),
             (f"{self.time} is negative", time < 0),
@@ -54,22 +55,26 @@ class Transplants:
         return rows[kept]
 
     def raise_if_none(self) -> None:
-        """Say why no row was kept."""
+        """Raise an error that says why no row was kept."""
         if self.rows_kept:
             return
         if self.organ not in self.organs:
-            found = ", ".join(f"{organ} in {count:,}" for organ, count in self.organs.most_common(8)) or "nothing"
-            raise ValueError(
+            organs = ", ".join(f"{organ} in {count:,}" for organ, count in self.organs.most_common(8)) or "nothing"
+            raise RequestError(
                 f"{self.file} has no transplants of organ {self.organ}: of its {self.rows_read:,} rows, "
-                f"ORGAN (else WL_ORG) is {found}. Choose another organ, or check that it is the thoracic file"
+                f"ORGAN (else WL_ORG) is {organs}",
+                hint=Message(
+                    "Choose another organ with ", Setting("organ"), ", or check that it is the thoracic file."
+                ),
             )
         reasons = "; ".join(f"{count:,} ({why})" for why, count in self.dropped.items() if count)
-        raise ValueError(
+        raise DataError(
             f"no transplant of organ {self.organ} is left of the {self.rows_read:,} rows of {self.file}. "
-            f"Dropped were {reasons}. Check these columns in the release, or lower min_age"
+            f"Dropped were {reasons}",
+            hint=Message("Check these columns in the release, or lower ", Setting("min_age"), "."),
         )
 
-    def once(self, frame: pd.DataFrame) -> pd.DataFrame:
+    def drop_repeats(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Drop the second record of a transplant that is in the file twice."""
         if TRANSPLANT not in frame:
             return frame
@@ -77,12 +82,12 @@ class Transplants:
         self.dropped[f"the same transplant again ({TRANSPLANT})"] += int(again.sum())
         return frame[~again].reset_index(drop=True)
 
-    def outcome(self, frame: pd.DataFrame) -> Outcome:
-        """Years from the transplant, and whether they ended in the event."""
-        return Outcome(numbers(frame[self.time])[0] / DAYS_PER_YEAR, numbers(frame[self.status])[0] == 1)
+    def read_outcome(self, frame: pd.DataFrame) -> Outcome:
+        """Read the years from the transplant, and whether they ended in the event."""
+        return Outcome(parse_numbers(frame[self.time])[0] / DAYS_IN["years"], parse_numbers(frame[self.status])[0] == 1)
 
-    def warnings(self, frame: pd.DataFrame) -> list[str]:
-        """Patients with more than one transplant, who may end up on both sides of a split."""
+    def find_repeated_patients(self, frame: pd.DataFrame) -> list[str]:
+        """Warn of patients with more than one transplant, who may be on both sides of a split."""
         if PATIENT not in frame:
             return []
         later = int((frame[PATIENT].notna() & frame[PATIENT].duplicated()).sum())
@@ -95,16 +100,17 @@ class Transplants:
         if not any(name in rows for name in ORGANS):
             absent.append(" or ".join(ORGANS))
         if absent:
-            raise ValueError(
+            raise DataError(
                 f"{self.file} has no column {', '.join(absent)}, which is needed to choose the transplants "
-                "and their outcome. Is this the thoracic file of a STAR release, with its own .htm?"
+                "and their outcome",
+                hint="Is this the thoracic file of a STAR release, with its own .htm?",
             )
 
-    def _organ(self, rows: pd.DataFrame) -> np.ndarray:
-        """Tell the organ transplanted; where the file does not say, the organ listed for; else ''."""
+    def _organ(self, rows: pd.DataFrame) -> AnyArray:
+        """Return the organ transplanted; where the file does not say, the organ listed for; else ''."""
         organ = np.full(len(rows), "", dtype=object)
         for name in ORGANS:
             if name in rows:
-                said = codes(rows[name], missing_codes(name)).astype(object).fillna("").to_numpy()
-                organ = np.where(organ == "", said, organ)
+                recorded = parse_codes(rows[name], find_missing_codes(name)).astype(object).fillna("").to_numpy()
+                organ = np.where(organ == "", recorded, organ)
         return organ

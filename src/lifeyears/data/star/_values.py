@@ -6,9 +6,11 @@ A column has few distinct values, so each function converts those and spreads th
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from ..._typing import AnyArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,8 +22,8 @@ SAS_DAY_ZERO = "1960-01-01"  # where SAS and Stata count their days from
 LAST_DAY = "2200-01-01"  # what lies beyond, such as 9999-12-31, stands for an unknown date
 
 
-def numbers(column: pd.Series) -> tuple[np.ndarray, int]:
-    """Make floats, with NaN for missing; and count the values that were no numbers."""
+def parse_numbers(column: pd.Series) -> tuple[FloatArray, int]:
+    """Parse floats, with NaN for missing; and count the values that were no numbers."""
     rows, values = _distinct(column)
     texts = [_text(value) for value in values]
     known = np.array([text is not None for text in texts], dtype=bool)
@@ -29,8 +31,8 @@ def numbers(column: pd.Series) -> tuple[np.ndarray, int]:
     return _spread(floats, rows, np.nan), int(np.count_nonzero(_spread(known & np.isnan(floats), rows, False)))
 
 
-def codes(column: pd.Series, missing: frozenset[str]) -> pd.Series:
-    """Make categories of text, in order (numeric for numeric codes), without the codes that mean missing."""
+def parse_codes(column: pd.Series, missing: frozenset[str]) -> pd.Series:
+    """Parse categories of text, in order (numeric for numeric codes), without the codes that mean missing."""
     import pandas as pd
 
     rows, values = _distinct(column)
@@ -42,8 +44,8 @@ def codes(column: pd.Series, missing: frozenset[str]) -> pd.Series:
     return pd.Series(pd.Categorical.from_codes(_spread(positions, rows, -1), categories=pd.Index(order)))
 
 
-def dates(column: pd.Series) -> pd.Series:
-    """Make days of the calendar, from MM/DD/YYYY or what SAS and Stata hold; NaT if missing or unreadable."""
+def parse_dates(column: pd.Series) -> pd.Series:
+    """Parse days of the calendar, from MM/DD/YYYY or what SAS and Stata hold; NaT if missing or unreadable."""
     import pandas as pd
 
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
@@ -65,7 +67,7 @@ def dates(column: pd.Series) -> pd.Series:
 
 
 def are_dates(column: pd.Series) -> bool:
-    """Tell whether a column of unknown meaning holds dates."""
+    """Return whether a column of unknown meaning holds dates."""
     import pandas as pd
 
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
@@ -75,15 +77,15 @@ def are_dates(column: pd.Series) -> bool:
 
 
 def are_quantities(column: pd.Series, most_codes: int) -> bool:
-    """Tell whether a column of unknown meaning holds quantities: fractions, or too many numbers for codes."""
+    """Return whether a column of unknown meaning holds quantities: fractions, or too many numbers for codes."""
     texts = {text for text in map(_text, _distinct(column)[1]) if text is not None}
     if not all(map(_is_number, texts)):
         return False
     return len(texts) > most_codes or any(not float(text).is_integer() for text in texts)
 
 
-def _distinct(column: pd.Series) -> tuple[np.ndarray, Any]:
-    """Give each row's place among the distinct values (-1: missing), and these values."""
+def _distinct(column: pd.Series) -> tuple[IntArray, AnyArray]:
+    """Return each row's place among the distinct values (-1: missing), and these values."""
     import pandas as pd
 
     if isinstance(column.dtype, pd.CategoricalDtype):
@@ -93,7 +95,7 @@ def _distinct(column: pd.Series) -> tuple[np.ndarray, Any]:
     return rows, values.to_numpy(dtype=object)
 
 
-def _text(value: Any) -> str | None:
+def _text(value: object) -> str | None:
     """Write a value alike from any file: "2010" for "2010", " 2010 " and 2010.0; None if missing."""
     if isinstance(value, str):
         text = value.strip()
@@ -109,6 +111,7 @@ def _is_number(text: str | None) -> bool:
     return text is not None and NUMBER.fullmatch(text) is not None
 
 
-def _spread(values: np.ndarray, rows: np.ndarray, missing: Any) -> np.ndarray:
+def _spread(values: AnyArray, rows: IntArray, missing: object) -> AnyArray:
     """Give each row the value it points to; rows of -1 get `missing`."""
-    return np.append(values, np.asarray(missing, dtype=values.dtype))[rows]
+    by_row: AnyArray = np.append(values, np.asarray(missing, dtype=values.dtype))[rows]
+    return by_row

@@ -1,23 +1,25 @@
-"""A file of candidates, categories as they are written: what a cell is does not depend on who else is in the file."""
+"""A file of candidates, categories as they are written: a cell does not depend on who else is in the file."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ._delimiter import fields_of_any_length
-from ._encoding import decoded
-from ._file import ReadingOptions, _bytes_of, decompressed, read_file_table
+from ._encoding import decode
+from ._file import ReadingOptions, decompress_file, read_bytes, read_file_table
 from ._numbers import is_text
-from ._text import _divided
+from ._text import divide_rows
 
 if TYPE_CHECKING:
+    import os
+
     from ._source import SourceTable
 
 
-def read_candidates(path: Any, categories: Collection[str]) -> SourceTable:
+def read_candidates(path: str | os.PathLike[str], categories: Collection[str]) -> SourceTable:
     """Read a table of candidates for a model that knows which columns are categories.
 
     In a text file, types are found column by column: without the one "unknown" of the training table, True and False
@@ -29,7 +31,7 @@ def read_candidates(path: Any, categories: Collection[str]) -> SourceTable:
     if source.row_word != "line" or not changed:
         return source
     path = Path(path).expanduser()
-    text, _ = decoded(decompressed(_bytes_of(path), path.name)[0], source.label, None)
+    text, _ = decode(decompress_file(read_bytes(path), path.name)[0], source.label, None)
     with fields_of_any_length():
-        said = _divided(text.rstrip("\r\n\x1a") + "\n", None, source.label).parsed(as_text=changed)
-    return replace(source, frame=source.frame.assign(**{name: said[name] for name in changed}))
+        written = divide_rows(text.rstrip("\r\n\x1a") + "\n", None, source.label).parse(as_text=changed)
+    return replace(source, frame=source.frame.assign(**{name: written[name] for name in changed}))

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, SupportsFloat
 
 import numpy as np
 import pandas as pd
 
+from ...errors import DataError, Message, Setting
 from ._source import SourceTable
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 _NESTED = (list, dict, tuple, set, np.ndarray, pd.Series, pd.DataFrame)
 
 
-def plain_columns(source: SourceTable) -> SourceTable:
-    """Give every column one of four types: NumPy numbers, datetime64, timedelta64, categories of strings."""
+def simplify_columns(source: SourceTable) -> SourceTable:
+    """Convert every column to one of four types: NumPy numbers, datetime64, timedelta64, categories of strings."""
     columns = {name: _plain(source.frame[name], source) for name in source.frame.columns}
     return replace(source, frame=pd.DataFrame(columns, index=source.frame.index))
 
@@ -24,7 +29,7 @@ def is_category(column: pd.Series) -> bool:
     return isinstance(column.dtype, pd.CategoricalDtype)
 
 
-def as_categories(column: pd.Series) -> pd.Series:
+def make_categories(column: pd.Series) -> pd.Series:
     """Make categories of a plain column; whole numbers lose the .0 that missing values give them."""
     return column if is_category(column) else _categories(pd.Categorical(column), column)
 
@@ -38,7 +43,10 @@ def _plain(column: pd.Series, source: SourceTable) -> pd.Series:
     if types.is_datetime64_any_dtype(column.dtype) or types.is_timedelta64_dtype(column.dtype):
         return column
     if types.is_complex_dtype(column.dtype):
-        raise ValueError(f"{source.label}: column {column.name!r} holds complex numbers. Leave it out with drop=")
+        raise DataError(
+            f"{source.label}: column {column.name!r} holds complex numbers",
+            hint=Message("Exclude it with ", Setting("drop", [str(column.name)]), "."),
+        )
     if types.is_numeric_dtype(column.dtype):
         if isinstance(column.dtype, np.dtype):
             return column if column.dtype.kind != "f" else column.astype(float)
@@ -73,34 +81,36 @@ def _moments(objects: pd.Series) -> pd.Series:
         return _series(np.array([_naive(value) for value in objects], dtype="datetime64[us]"), objects)
 
 
-def _naive(value: Any) -> Any:
+def _naive(value: datetime.date) -> datetime.date | None:
     if pd.isna(value):
         return None
-    if getattr(value, "tzinfo", None) is not None:
-        value = value.replace(tzinfo=None) - value.utcoffset()
+    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+        value = value.replace(tzinfo=None) - (value.utcoffset() or datetime.timedelta())
     return value
 
 
 def _refuse_nested(objects: pd.Series, source: SourceTable) -> None:
     nested = objects.map(lambda value: isinstance(value, _NESTED)).to_numpy(dtype=bool)
     if nested.any():
-        found = type(objects.iloc[int(np.argmax(nested))]).__name__
-        kind = {"ndarray": "a list", "dict": "a structure"}.get(found, f"a {found}")
-        raise ValueError(
+        type_name = type(objects.iloc[int(np.argmax(nested))]).__name__
+        kind = {"ndarray": "a list", "dict": "a structure"}.get(type_name, f"a {type_name}")
+        raise DataError(
             f"{source.label}: column {objects.name!r} is nested: it holds {kind} in {source.where(nested)}; "
-            "one number or text a row was expected. Flatten it into columns of its own, or leave it out "
-            f"with drop=[{objects.name!r}]"
+            "one number or text per row was expected",
+            hint=Message(
+                "Flatten it into columns of its own, or exclude it with ", Setting("drop", [str(objects.name)]), "."
+            ),
         )
 
 
-def _as_float(value: Any) -> float:
+def _as_float(value: SupportsFloat) -> float:
     try:
         return float(value)
     except OverflowError:  # a whole number of more than 308 digits
         return float("inf")
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return value.decode("utf-8", errors="replace") if isinstance(value, bytes) else str(value)
 
 
@@ -119,5 +129,5 @@ def _categories(values: pd.Categorical, column: pd.Series) -> pd.Series:
     return _series(pd.Categorical.from_codes(codes, categories=categories, ordered=bool(values.ordered)), column)
 
 
-def _series(values: Any, column: pd.Series) -> pd.Series:
+def _series(values: ArrayLike | pd.Categorical, column: pd.Series) -> pd.Series:
     return pd.Series(values, index=column.index, name=column.name)

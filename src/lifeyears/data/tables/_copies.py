@@ -11,7 +11,7 @@ BEYOND_CHANCE = 10  # times as many copies as chance would make: they are copies
 FEWEST = 3
 
 
-def copy_warnings(X: pd.DataFrame, y: Outcome) -> list[str]:
+def find_copies(X: pd.DataFrame, y: Outcome) -> list[str]:
     """Warn of rows that are copies of others, features and outcome alike, if there are more than chance would make.
 
     In a table of few coarse columns many subjects are alike, and those who enter together are censored together. So it
@@ -26,16 +26,16 @@ def copy_warnings(X: pd.DataFrame, y: Outcome) -> list[str]:
     by_chance = _pairs(died[["features"]]) * _pairs(died[["time"]]) / (len(died) * (len(died) - 1) / 2)
     if died.duplicated().sum() < FEWEST or copies <= BEYOND_CHANCE * by_chance:
         return []
-    found = np.flatnonzero(rows.duplicated() & y.event)
-    first = ", ".join(str(row + 1) for row in found[:5])
+    copied = np.flatnonzero(rows.duplicated() & y.event)
+    first = ", ".join(str(row + 1) for row in copied[:5])
     return [
-        f"{len(found):,} events are copies of an earlier row, in every feature and in the time (rows kept are counted "
-        f"from 1: {first}{', …' if len(found) > 5 else ''}). If a subject is there twice, leave one: in training and "
+        f"{len(copied):,} events are copies of an earlier row, in every feature and in the time (rows kept are counted "
+        f"from 1: {first}{', …' if len(copied) > 5 else ''}). If a subject is there twice, leave one: in training and "
         "in test at once it makes any model look better than it is"
     ]
 
 
 def _pairs(rows: pd.DataFrame) -> float:
     """Pairs of equal rows."""
-    many = rows.value_counts(sort=False).to_numpy(dtype=float)
-    return float((many * (many - 1) / 2).sum())
+    counts = rows.value_counts(sort=False).to_numpy(dtype=float)
+    return float((counts * (counts - 1) / 2).sum())

@@ -1,4 +1,4 @@
-"""Dates to days and calendar years: one format a column, or a message that names the rows which differ."""
+"""Dates to days and calendar years: one format per column, or a message that names the rows which differ."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
-from ._source import SourceTable, listed
+from ..._typing import FloatArray
+from ...errors import DataError, Message, Setting
+from ...text import list_values
+from ._source import SourceTable
 
 _CLOCK = r"(?:[T ]+(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}(?:\.\d+)?))?(?:Z|\+00:00)?)?"
 _MONTH_NAMES = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
@@ -36,8 +40,8 @@ _YEARS = (1800, 2200)
 class Dates:
     """Days since 1970 and decimal calendar years (2001.5 is the middle of 2001), NaN where missing."""
 
-    days: np.ndarray
-    years: np.ndarray
+    days: FloatArray
+    years: FloatArray
 
 
 def looks_like_dates(column: pd.Series) -> bool:
@@ -59,7 +63,7 @@ def read_dates(source: SourceTable, names: list[str], date_format: str | None = 
         if isinstance(column.dtype, pd.CategoricalDtype)
     }
     day_first = None if date_format else _day_first(source, columns, texts)
-    found = {}
+    dates = {}
     for name, column in columns.items():
         if name in texts:
             days = _days_of_texts(source, column, texts[name], day_first, date_format)
@@ -68,32 +72,34 @@ def read_dates(source: SourceTable, names: list[str], date_format: str | None = 
                 column = column.dt.tz_convert("UTC").dt.tz_localize(None)
             days = _as_days(column.to_numpy(dtype="datetime64[us]"))
         else:
-            found[name] = _calendar_years(source, column)
+            dates[name] = _calendar_years(source, column)
             continue
-        found[name] = Dates(days, _decimal_years(days))
-    return found
+        dates[name] = Dates(days, _decimal_years(days))
+    return dates
 
 
-def refuse_impossible(source: SourceTable, dates: dict[str, Dates]) -> None:
-    """Nothing has been observed tomorrow yet, and nobody was followed from the Middle Ages on."""
+def refuse_impossible_dates(source: SourceTable, dates: dict[str, Dates]) -> None:
+    """Refuse dates in the future, which cannot have been observed, and before 1800."""
     today = np.datetime64("today", "D").astype(int)
     first = np.datetime64(f"{_YEARS[0]}-01-01", "D").astype(int)
     for name, date in dates.items():
         future = date.days > today + 2  # the world's clocks are up to a day apart
         if future.any():
             latest = np.datetime64(int(date.days[future].max()), "D")
-            raise ValueError(
+            raise DataError(
                 f"{source.label}: the dates in column {name!r} lie in the future in {source.where(future)}, "
-                f"the latest being {latest}. A date that was observed is expected: is this a stand-in for "
-                "'not yet', or a planned end? Write the date of the last contact instead"
+                f"the latest being {latest}. A date that was observed is expected",
+                hint="Is this a stand-in for 'not yet', or a planned end? Write the date of the last contact instead.",
+                column=name,
             )
         early = date.days < first
         if early.any():
             earliest = np.datetime64(int(np.floor(date.days[early].min())), "D")
-            raise ValueError(
+            raise DataError(
                 f"{source.label}: the dates in column {name!r} lie before {_YEARS[0]} in {source.where(early)}, "
-                f"the earliest being {earliest}. Is this a slip of the pen, or a stand-in for 'unknown'? Mend or "
-                "drop these rows"
+                f"the earliest being {earliest}",
+                hint="Is this a typing error, or a stand-in for 'unknown'? Correct or drop these rows.",
+                column=name,
             )
 
 
@@ -130,16 +136,23 @@ def _day_first(source: SourceTable, columns: dict[str, pd.Series], texts: dict[s
                 undecided = undecided or (name, text)
     if len(shown) == 2:
         day, month = shown[True], shown[False]
-        raise ValueError(
+        raise DataError(
             f"{source.label} has dates in two formats: {day[1]!r} in {_place(source, columns, *day)} has the "
-            f"day first, {month[1]!r} in {_place(source, columns, *month)} the month. Write them all as "
-            "year-month-day"
+            f"day first, {month[1]!r} in {_place(source, columns, *month)} the month",
+            hint="Write them all as year-month-day.",
         )
     if not shown and undecided:
-        raise ValueError(
+        raise DataError(
             f"{source.label}: the dates can be read in two ways: is {undecided[1]!r} in "
-            f"{_place(source, columns, *undecided)} day/month or month/day? No row tells. Pass "
-            "date_format='%d/%m/%Y' or '%m/%d/%Y', or write them as year-month-day"
+            f"{_place(source, columns, *undecided)} day/month or month/day? No row settles it",
+            hint=Message(
+                "Pass ",
+                Setting("date_format", "%d/%m/%Y"),
+                " or ",
+                Setting("date_format", "%m/%d/%Y"),
+                ", or write them as year-month-day.",
+            ),
+            column=undecided[0],
         )
     return next(iter(shown), True)
 
@@ -150,25 +163,32 @@ def _place(source: SourceTable, columns: dict[str, pd.Series], name: str, text: 
 
 def _days_of_texts(
     source: SourceTable, column: pd.Series, texts: list[str], day_first: bool | None, date_format: str | None
-) -> np.ndarray:
+) -> FloatArray:
     name = str(column.name)
     if date_format is not None:
         days = _days_by_format(texts, date_format)
-        expected = f"the format {date_format!r}, which date_format= gives"
+        expected = Message("the format in ", Setting("date_format", date_format))
     else:
         _refuse_two_formats(source, column, texts)
         days = np.array([_days_of_text(text, day_first) for text in texts], dtype=float)
-        expected = "a date of the calendar, such as 2010-03-31 (the year with four digits)"
+        expected = Message("a date of the calendar, such as 2010-03-31 (the year with four digits)")
     if np.isnan(days).any():
         wrong = [text for text, day in zip(texts, days, strict=True) if np.isnan(day)]
-        raise ValueError(
-            f"{source.label}: column {name!r} holds {listed(map(repr, wrong), most=3)} in "
-            f"{source.where(column.isin(wrong))}; {expected} was expected. Mend or drop these rows"
+        raise DataError(
+            Message(
+                f"{source.label}: column {name!r} holds {list_values(map(repr, wrong), most=3)} in "
+                f"{source.where(column.isin(wrong))}; ",
+                expected,
+                " was expected",
+            ),
+            hint="Correct or drop these rows.",
+            column=name,
         )
-    return np.append(days, np.nan)[column.cat.codes.to_numpy()]  # code -1, missing, takes the NaN at the end
+    by_row: FloatArray = np.append(days, np.nan)[column.cat.codes.to_numpy()]  # code -1, missing, takes the NaN
+    return by_row
 
 
-def _days_by_format(texts: list[str], date_format: str) -> np.ndarray:
+def _days_by_format(texts: list[str], date_format: str) -> FloatArray:
     read = pd.to_datetime(pd.Series(texts, dtype=object), format=date_format, errors="coerce")
     moments = read.to_numpy(dtype="datetime64[us]").copy()
     for place in np.flatnonzero(np.isnat(moments)):  # 31/12/9999 is a date, though beyond pandas' nanoseconds
@@ -185,9 +205,11 @@ def _refuse_two_formats(source: SourceTable, column: pd.Series, texts: list[str]
             by_format.setdefault(form, []).append(text)
     if len(by_format) > 1:
         common, rare = sorted(by_format.values(), key=len, reverse=True)[:2]
-        raise ValueError(
+        raise DataError(
             f"{source.label}: column {str(column.name)!r} has dates in two formats: {common[0]!r}, but "
-            f"{rare[0]!r} in {source.where(column.isin(rare))}. Write them all in one, best as year-month-day"
+            f"{rare[0]!r} in {source.where(column.isin(rare))}",
+            hint="Write them all in one, best as year-month-day.",
+            column=str(column.name),
         )
 
 
@@ -206,21 +228,21 @@ def _days_of_text(text: str, day_first: bool | None) -> float:
         date = np.datetime64(f"{part['year']}-{int(month):02d}-{int(day):02d}", "D")
     except (TypeError, ValueError):  # no such month, or a 30th of February
         return np.nan
-    return date.astype(int) + clock[0] / 24 + clock[1] / 1440 + clock[2] / 86400
+    return float(date.astype(int) + clock[0] / 24 + clock[1] / 1440 + clock[2] / 86400)
 
 
-def _as_days(moments: np.ndarray | pd.Series) -> np.ndarray:
-    moments = np.asarray(moments).astype("datetime64[us]")
-    days = moments.astype(np.int64) / 86_400e6
-    return np.where(np.isnat(moments), np.nan, days)
+def _as_days(moments: ArrayLike) -> FloatArray:
+    exact = np.asarray(moments).astype("datetime64[us]")
+    days = exact.astype(np.int64) / 86_400e6
+    return np.where(np.isnat(exact), np.nan, days)
 
 
-def _decimal_years(days: np.ndarray) -> np.ndarray:
+def _decimal_years(days: FloatArray) -> FloatArray:
     whole = np.where(np.isnan(days), 0, np.floor(days)).astype(np.int64).astype("datetime64[D]")
     year = whole.astype("datetime64[Y]")
     start = year.astype("datetime64[D]").astype(np.int64)
     length = (year + 1).astype("datetime64[D]").astype(np.int64) - start
-    return year.astype(np.int64) + 1970 + (days - start) / length
+    return np.asarray(year.astype(np.int64) + 1970 + (days - start) / length, dtype=float)
 
 
 def _calendar_years(source: SourceTable, column: pd.Series) -> Dates:
@@ -231,11 +253,16 @@ def _calendar_years(source: SourceTable, column: pd.Series) -> Dates:
         values = column.to_numpy(dtype=float, na_value=np.nan)
     bad = ~np.isnan(values) & ~((values >= _YEARS[0]) & (values <= _YEARS[1]))
     if bad.any() or np.isnan(values).all():
-        found = f"{values[bad][0]:g} in {source.where(bad)}" if bad.any() else "no date at all"
-        raise ValueError(
-            f"{source.label}: column {name!r} holds {found}; dates such as 2010-03-31 or calendar years such "
-            "as 2010.25 were expected. Days counted from 1900 (Excel) or 1960 (SAS) must be turned into "
-            "dates first. An entry time on the scale of the follow-up (left truncation) is not supported: "
-            "leave entry= out only if every subject is followed from time 0"
+        content = f"{values[bad][0]:g} in {source.where(bad)}" if bad.any() else "no date at all"
+        raise DataError(
+            f"{source.label}: column {name!r} holds {content}; dates such as 2010-03-31 or calendar years such "
+            "as 2010.25 were expected",
+            hint=Message(
+                "Days counted from 1900 (Excel) or 1960 (SAS) must be turned into dates first. An entry time on the "
+                "scale of the follow-up (left truncation) is not supported: leave ",
+                Setting("entry"),
+                " out only if every subject is followed from time 0.",
+            ),
+            column=name,
         )
     return Dates((values - 1970) * 365.25, values)

@@ -8,13 +8,15 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ...errors import DataError, Message, Setting
+
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "spaces", ":": "colons"}
 _SNIFFED_LINES = 200
 _QUOTED_NAMES = re.compile(r'"[^"]*"(?: "[^"]*")+')
 _BACKSLASHED_QUOTE = re.compile(r'(?<!\\)((?:\\\\)*)\\"')
 
 
-def called(delimiter: str) -> str:
+def name_delimiter(delimiter: str) -> str:
     """Name a delimiter in words."""
     return DELIMITERS.get(delimiter, repr(delimiter))
 
@@ -34,8 +36,8 @@ def is_blank(fields: list[str]) -> bool:
     return len(fields) < 2 and not (fields and fields[0].strip())
 
 
-def delimiter_line(stream: io.StringIO) -> str | None:
-    """Excel's own first line, 'sep=;': not a row, and the last word on the delimiter."""
+def read_delimiter_line(stream: io.StringIO) -> str | None:
+    """Read Excel's own first line, 'sep=;', if there is one: not a row, and it settles the delimiter."""
     line = re.fullmatch(r'"?sep=(.)"?\n?', stream.readline())
     if line is None:
         stream.seek(0)
@@ -58,10 +60,14 @@ def sniff_delimiter(text: str, label: str) -> str:
         if score > best_score:
             best, best_score = delimiter, score
     if best is None:
-        raise ValueError(
+        raise DataError(
             f"{label} seems to have one column: its first line is {lines[0][:80]!r}, with no comma, "
-            "semicolon, tab or bar between names. A time and an event column are needed; pass delimiter= if "
-            "another character divides them"
+            "semicolon, tab or bar between names",
+            hint=Message(
+                "A time and an event column are needed; pass ",
+                Setting("delimiter"),
+                " if another character divides them.",
+            ),
         )
     return best
 
@@ -74,7 +80,7 @@ def _agreement(lines: list[str], delimiter: str) -> tuple[int, float]:
     return counts[0], sum(count == counts[0] for count in counts) / len(counts)
 
 
-def with_doubled_quotes(text: str, delimiter: str, label: str) -> str:
+def double_quotes(text: str, delimiter: str, label: str) -> str:
     r"""Write the quotation marks within texts as two, where the file has \" for them (R and MySQL do).
 
     A backslash may also just be the last character of a text ("C:\"): the reading that divides every line
@@ -87,11 +93,13 @@ def with_doubled_quotes(text: str, delimiter: str, label: str) -> str:
         return doubled
     if _divides_evenly(text, delimiter, strict=False):
         line = text.count("\n", 0, text.index('\\"')) + 1
-        raise ValueError(
+        raise DataError(
             f'{label} has a quotation mark after a backslash (\\") in line {line}, and others that stand alone, '
-            'so it cannot be told where texts end. Write quotation marks within texts as two ("")'
+            "so it is not clear where texts end",
+            hint='Write quotation marks within texts as two ("").',
+            line=line,
         )
-    return text  # the check of the rows has the better words for it
+    return text  # the check of the rows explains it better
 
 
 def _divides_evenly(text: str, delimiter: str, strict: bool) -> bool:

@@ -6,6 +6,8 @@ import codecs
 
 import numpy as np
 
+from ...errors import DataError, Message, RequestError, Setting
+
 _BYTE_ORDER_MARKS = [  # UTF-32's little-endian mark begins with UTF-16's: the longer ones come first
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -15,36 +17,33 @@ _BYTE_ORDER_MARKS = [  # UTF-32's little-endian mark begins with UTF-16's: the l
 ]
 
 
-def decoded(data: bytes, label: str, encoding: str | None) -> tuple[str, list[str]]:
-    """Bytes to text, and a warning if the encoding was only a guess."""
+def decode(data: bytes, label: str, encoding: str | None) -> tuple[str, list[str]]:
+    """Decode bytes to text, with a warning if the encoding was only a guess."""
     mark = next((name for bom, name in _BYTE_ORDER_MARKS if data.startswith(bom)), None)
     wide = _wide_encoding(data)
     if encoding is not None:
         try:
             text = data.decode(encoding)
         except LookupError:
-            raise ValueError(
+            raise RequestError(
                 f"there is no encoding called {encoding!r}; common ones are utf-8, utf-16, cp1252 and latin-1"
             ) from None
         except UnicodeDecodeError as error:
-            found = mark or wide
-            advice = (
-                f"It looks like {found}: leave encoding= out" if found else "Leave encoding= out to have it guessed"
-            )
-            raise ValueError(f"{label} is not {encoding}: {_place(data, error)}. {advice}") from None
+            problem = f"{label} is not {encoding}: {_place(data, error)}"
+            raise DataError(problem, hint=_without_encoding(mark or wide)) from None
         if "\0" in text:
-            raise ValueError(
-                f"{label} read as {encoding} is full of NUL characters, so it is not {encoding}. "
-                f"{f'It looks like {mark or wide}: leave' if mark or wide else 'Leave'} encoding= out"
+            raise DataError(
+                f"{label} read as {encoding} is full of NUL characters, so it is not {encoding}",
+                hint=_without_encoding(mark or wide),
             )
         return text.removeprefix("\ufeff"), []
     if mark or wide:
         try:
             return data.decode(mark or wide or "utf-8").removeprefix("\ufeff"), []
         except UnicodeDecodeError as error:
-            raise ValueError(
-                f"{label} begins as {mark or wide} and then breaks off: {_place(data, error)}. "
-                "It is damaged or cut short: copy or export it again"
+            raise DataError(
+                f"{label} begins as {mark or wide} and then breaks off: {_place(data, error)}",
+                hint="It is damaged or cut short: copy or export it again.",
             ) from None
     _refuse_binary(data, label)
     try:
@@ -54,11 +53,21 @@ def decoded(data: bytes, label: str, encoding: str | None) -> tuple[str, list[st
     try:
         text = data.decode("cp1252")
     except UnicodeDecodeError as error:
-        raise ValueError(
-            f"the encoding of {label} cannot be told: it is not UTF-8 ({place}) and not Windows-1252 "
-            f"({_place(data, error)}). Pass encoding=, for example 'cp1250', 'cp437' or 'shift_jis'"
+        raise DataError(
+            f"the encoding of {label} is not clear: it is not UTF-8 ({place}) and not Windows-1252 "
+            f"({_place(data, error)})",
+            hint=Message("Pass ", Setting("encoding"), ", for example 'cp1250', 'cp437' or 'shift_jis'."),
         ) from None
-    return text, [f"the text is not UTF-8 ({place}) and was read as cp1252: if letters look wrong, pass encoding="]
+    warning = Message(
+        f"the text is not UTF-8 ({place}) and was read as cp1252: if letters look wrong, pass ", Setting("encoding")
+    )
+    return text, [warning]
+
+
+def _without_encoding(likely: str | None) -> Message:
+    if likely:
+        return Message(f"It looks like {likely}: leave ", Setting("encoding"), " out.")
+    return Message("Leave ", Setting("encoding"), " out to have it guessed.")
 
 
 def _wide_encoding(data: bytes) -> str | None:
@@ -77,10 +86,11 @@ def _refuse_binary(data: bytes, label: str) -> None:
     control = (sample < 32) & ~np.isin(sample, np.frombuffer(b"\t\n\v\f\r\x1a", dtype=np.uint8))
     if (sample == 0).any() or control.mean() > 0.005:
         first = int(np.argmax(control))
-        raise ValueError(
+        raise DataError(
             f"{label} is a binary file, not a text table: byte {first + 1:,} is 0x{sample[first]:02x}, which "
-            "text does not have. Tables are read from CSV and other delimited text, Parquet, Feather, Excel, SAS and "
-            "Stata files: export the table as one of these"
+            "text does not have",
+            hint="Tables are read from CSV and other delimited text, Parquet, Feather, Excel, SAS and Stata files: "
+            "export the table as one of these.",
         )
 
 

@@ -1,4 +1,4 @@
-"""Which columns are features; identifiers, constants, dates and free text are left out with a reason."""
+"""Which columns are features; identifiers, constants, dates and free text are excluded with a reason."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ._columns import as_categories, is_category
+from ...errors import DataError, Message, Setting
+from ...text import list_values
+from ._columns import is_category, make_categories
 from ._dates import looks_like_dates
-from ._numbers import is_padded_code, readings
-from ._source import SourceTable, listed
+from ._numbers import find_decimal_marks, is_padded_code
+from ._source import SourceTable
 
 MOST_CATEGORIES = 1000
 _MOST_TEXTS = 1000  # looked at, to see what a column of texts holds
@@ -37,7 +39,7 @@ def choose_features(
     categorical: Collection[str] = (),
     keep: Collection[str] = (),
 ) -> Features:
-    """Sort the columns into features and the rest; nothing goes without a reason."""
+    """Choose the feature columns; every other column is reported with a reason."""
     kept: dict[str, pd.Series] = {}
     dropped: dict[str, str] = {}
     warnings: list[str] = []
@@ -47,12 +49,12 @@ def choose_features(
         column = source.frame[name]
         wanted = name in categorical or name in keep
         if name in categorical:
-            column = as_categories(column)
+            column = make_categories(column)
         reason = _no_use(column) or _no_number(column)
         if reason is None and not wanted:
             reason = _words_among_numbers(column) or _record_numbers(column) or _too_many_codes(column)
             if reason is not None:  # most likely a measurement is lost: worth more than a line in the report
-                warnings.append(f"column {name} is left out: {reason}")
+                warnings.append(Message(f"column {name} is left out: ", reason))
             reason = reason or _no_feature(column)
         if reason is not None:
             dropped[name] = reason
@@ -68,7 +70,7 @@ def choose_features(
 
 
 def _no_use(column: pd.Series) -> str | None:
-    """Why a column says nothing about anybody."""
+    """Say why a column carries no information."""
     known = column.dropna()
     if not len(known):
         return "it has no values"
@@ -78,11 +80,11 @@ def _no_use(column: pd.Series) -> str | None:
     if len(known) == len(column):
         return f"it has one value, {value!r}, in all rows" if isinstance(value, str) else f"it is {value} in all rows"
     share = 1 - len(known) / len(column)
-    return f"it has one value, {value}, and is else missing ({share:.0%}): if blank means no, write no"
+    return f"it has one value, {value}, and is otherwise missing ({share:.0%}): if blank means no, write no"
 
 
 def _no_number(column: pd.Series) -> str | None:
-    """Why no model can take a column as it stands."""
+    """Say why no model can take a column as it is."""
     if looks_like_dates(column):
         return "it holds dates: turn it into a number (years since some day) if it is known at entry"
     if pd.api.types.is_timedelta64_dtype(column.dtype):
@@ -91,11 +93,15 @@ def _no_number(column: pd.Series) -> str | None:
 
 
 def _no_feature(column: pd.Series) -> str | None:
-    """Why a column that varies is still no feature."""
+    """Say why a column that varies is still not a feature."""
     if is_category(column):
         return _no_category(column)
     if _is_identifier(column):
-        return f"it is an identifier: a different whole number in every row (keep=[{str(column.name)!r}] keeps it)"
+        return Message(
+            "it is an identifier: a different whole number in every row (",
+            Setting("keep", [str(column.name)]),
+            " keeps it)",
+        )
     return None
 
 
@@ -105,9 +111,10 @@ def _record_numbers(column: pd.Series) -> str | None:
         return None
     if not _codes_of_one_length(column.dropna().to_numpy(dtype=float), digits=7):
         return None
-    return (
-        "it looks like an identifier, a different whole number of one length in every row "
-        f"(keep=[{str(column.name)!r}] keeps it)"
+    return Message(
+        "it looks like an identifier, a different whole number of one length in every row (",
+        Setting("keep", [str(column.name)]),
+        " keeps it)",
     )
 
 
@@ -137,19 +144,20 @@ def _words_among_numbers(column: pd.Series) -> str | None:
     if not is_category(column) or len(column.cat.categories) <= 2 * _FEW_ROWS:
         return None
     texts = [str(text) for text in column.cat.categories[:_MOST_TEXTS]]
-    words = [text for text in texts if not readings([text])]
+    words = [text for text in texts if not find_decimal_marks([text])]
     if not words or len(words) > len(texts) / 10:
         return None
-    return f"it holds numbers, but also {listed(map(repr, words), most=3)}: make these numbers or blanks"
+    return f"it holds numbers, but also {list_values(map(repr, words), most=3)}: make these numbers or blanks"
 
 
 def _refuse_too_many(source: SourceTable, column: pd.Series) -> None:
     n_categories = len(column.cat.categories) if is_category(column) else 0
     if n_categories > MOST_CATEGORIES:
-        raise ValueError(
+        raise DataError(
             f"{source.label}: column {column.name!r}, which you ask to keep, has {n_categories:,} "
-            f"categories; at most {MOST_CATEGORIES:,} are taken. Group them into fewer, or leave it out with "
-            f"drop=[{column.name!r}]"
+            f"categories; at most {MOST_CATEGORIES:,} are accepted",
+            hint=Message("Group them into fewer, or exclude it with ", Setting("drop", [str(column.name)]), "."),
+            column=str(column.name),
         )
 
 
@@ -159,7 +167,7 @@ def _all_different_whole_numbers(values: np.ndarray) -> bool:
 
 def _different_by_design(values: np.ndarray) -> bool:
     """Whether chance would have made repeats: n whole numbers over a range R repeat about n²/2R times."""
-    return len(values) ** 2 / (2 * (values.max() - values.min() + 1)) > 5
+    return bool(len(values) ** 2 / (2 * (values.max() - values.min() + 1)) > 5)
 
 
 def _is_identifier(column: pd.Series) -> bool:
@@ -191,7 +199,7 @@ def _padded_code(column: pd.Series) -> str | None:
 
 
 def _doubts(column: pd.Series) -> list[str]:
-    """What to look at in a column that is kept."""
+    """List what needs attention in a column that is kept."""
     padded = _padded_code(column)
     if padded:
         return [f"column {column.name} has leading zeros ({padded!r}): taken as codes, so 007, 07 and 7 are three"]

@@ -1,10 +1,11 @@
-"""Columns that know the outcome: what a model must not see, as it is not known when a subject enters."""
+"""Columns that reveal the outcome: a model must not see what is not known when a subject enters."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 
+from ..._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ...outcome import Outcome
 from ._columns import is_category
 
@@ -15,7 +16,7 @@ _MOST_LEVELS, _FEWEST_IN_LEVEL = 20, 10
 _SLIPS = 0.02
 
 
-def leak_warnings(X: pd.DataFrame, y: Outcome, era: np.ndarray | None = None) -> list[str]:
+def find_leaks(X: pd.DataFrame, y: Outcome, era: AnyArray | None = None) -> list[str]:
     """Warn of columns that alone rank nearly perfectly, tell events from censored, or are known for one only.
 
     Ranking is judged on a sample of at most 1,000 rows, events and censored taken in equal parts. What a registry asked
@@ -38,7 +39,7 @@ def leak_warnings(X: pd.DataFrame, y: Outcome, era: np.ndarray | None = None) ->
     return warnings
 
 
-def _sample(y: Outcome) -> np.ndarray:
+def _sample(y: Outcome) -> IntArray:
     draw = np.random.default_rng(0)
     chosen = []
     for kind in (y.event, ~y.event):
@@ -47,20 +48,21 @@ def _sample(y: Outcome) -> np.ndarray:
     return np.sort(np.concatenate(chosen))
 
 
-def _comparable_pairs(y: Outcome) -> tuple[np.ndarray, np.ndarray]:
+def _comparable_pairs(y: Outcome) -> tuple[IntArray, IntArray]:
     """Pairs (i, j) of which i is known to have lived shorter: an event before j's time."""
     shorter = y.event[:, None] & (y.time[:, None] < y.time[None, :])
     first, second = np.nonzero(shorter)
     return first, second
 
 
-def _asked_for(column: pd.Series, number: np.ndarray) -> np.ndarray:
+def _asked_for(column: pd.Series, number: IntArray) -> BoolArray:
     """Rows of the eras (by their numbers) in which the column is known for somebody, by more than a slip."""
     share = np.bincount(number, weights=column.notna().to_numpy(dtype=float)) / np.bincount(number)
-    return share[number] > _SLIPS
+    asked: BoolArray = share[number] > _SLIPS
+    return asked
 
 
-def _known_for_one_kind(column: pd.Series, event: np.ndarray) -> str | None:
+def _known_for_one_kind(column: pd.Series, event: BoolArray) -> str | None:
     known = column.notna().to_numpy(dtype=bool)
     n_events, n_censored = int(event.sum()), int((~event).sum())
     if known.all() or not n_events or not n_censored:
@@ -79,7 +81,7 @@ def _known_for_one_kind(column: pd.Series, event: np.ndarray) -> str | None:
     return None
 
 
-def _ranks_alone(column: pd.Series, y: Outcome, pairs: tuple[np.ndarray, np.ndarray]) -> str | None:
+def _ranks_alone(column: pd.Series, y: Outcome, pairs: tuple[IntArray, IntArray]) -> str | None:
     known = column.notna().to_numpy(dtype=bool)
     event = y.event[known]
     if known.sum() < _FEWEST_ROWS or event.sum() < _FEWEST_EVENTS:
@@ -97,24 +99,25 @@ def _ranks_alone(column: pd.Series, y: Outcome, pairs: tuple[np.ndarray, np.ndar
     return _tells_events(_commonest(levels), event)
 
 
-def _concordance(values: np.ndarray, pairs: tuple[np.ndarray, np.ndarray]) -> float:
+def _concordance(values: FloatArray, pairs: tuple[IntArray, IntArray]) -> float:
     """Share of the comparable pairs in which the larger value lived longer, ties counting half."""
     difference = values[pairs[1]] - values[pairs[0]]
     difference = difference[~np.isnan(difference)]
     return float(0.5 + 0.5 * np.sign(difference).mean()) if len(difference) else 0.5
 
 
-def _commonest(levels: np.ndarray) -> np.ndarray:
+def _commonest(levels: IntArray) -> IntArray:
     """Number the commonest levels from 1 and all others 0, so that none of those kept has but a few rows."""
     counts = np.bincount(levels)
     kept = np.argsort(-counts, kind="stable")[:_MOST_LEVELS]
     kept = kept[counts[kept] >= _FEWEST_IN_LEVEL]
-    number = np.zeros(len(counts), dtype=int)
+    number: IntArray = np.zeros(len(counts), dtype=int)
     number[kept] = np.arange(1, len(kept) + 1)
-    return number[levels]
+    numbered: IntArray = number[levels]
+    return numbered
 
 
-def _tells_events(levels: np.ndarray, event: np.ndarray) -> str | None:
+def _tells_events(levels: IntArray, event: BoolArray) -> str | None:
     """Whether the level alone says if the row is an event: the event column under another name."""
     n_levels, n_censored = int(levels.max()) + 1, int((~event).sum())
     if n_censored < _FEWEST_EVENTS:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from ..._frames import as_pandas
+from ...errors import DataError, Message, RequestError, Setting
+from ...text import did_you_mean, list_values
+
+if TYPE_CHECKING:
+    from ..._typing import IntArray, TableLike
 
 NO_HEADER = "These look like data: it seems to have no header row. Put the column names in the first row"
 
@@ -30,9 +35,9 @@ class SourceTable:
     row_numbers : array of int
         The number under which the reader finds each row.
     counted : str
-        Added to a list of row numbers when it is not plain how they are counted.
+        Added to a list of row numbers when it is not obvious how they are counted.
     warnings : tuple of str
-        What the reading itself had to guess.
+        What had to be guessed while reading.
     dropped_rows : dict of str to int
         Reason → how many rows are not in `frame`.
     points_seen : bool
@@ -44,34 +49,36 @@ class SourceTable:
     frame: pd.DataFrame
     label: str = "the table"
     row_word: str = "row"
-    row_numbers: np.ndarray = field(default_factory=lambda: np.arange(0))
+    row_numbers: IntArray = field(default_factory=lambda: np.arange(0))
     counted: str = ""
     warnings: tuple[str, ...] = ()
     dropped_rows: dict[str, int] = field(default_factory=dict)
     points_seen: bool = False
     typed: bool = False
 
-    def where(self, bad: Any, most: int = 5) -> str:
+    def where(self, bad: ArrayLike, most: int = 5) -> str:
         """Name the first rows of a mask: 'lines 3, 8 and 12 more'."""
         numbers = self.row_numbers[np.asarray(bad, dtype=bool)]
         shown = ", ".join(str(number) for number in numbers[:most])
         more = f" and {len(numbers) - most:,} more" if len(numbers) > most else ""
         return f"{self.row_word}{'s' if len(numbers) > 1 else ''} {shown}{more}{self.counted}"
 
-    def column(self, name: Any, role: str) -> str:
-        """Find a column that must be there; otherwise say which are, and which one may be meant."""
+    def find_column(self, name: object, setting: str) -> str:
+        """Find a column that a setting names; if it is not there, say which are, and which is close."""
         names = list(self.frame.columns)
-        if name in names:
-            return name
         if str(name) in names:
             return str(name)
-        message = f"{self.label} has no column {name!r}, which {role} names{meant(str(name), names)}. "
-        message += f"It has the columns {listed(names)}"
+        hint = f"It has the columns {list_values(names)}."
         if all(_is_number(column) for column in names):
-            message += f". {NO_HEADER}"
+            hint += f" {NO_HEADER}."
         elif sum(column.startswith("unnamed_") for column in names) > len(names) / 2:
-            message += ". Most columns have no name: the header may not be in the first row. Delete what is above it"
-        raise ValueError(message)
+            hint += " Most columns have no name: the header may not be in the first row. Delete what is above it."
+        problem = Message(
+            f"{self.label} has no column {name!r}, which ",
+            Setting(setting),
+            f" names{did_you_mean(str(name), names)}",
+        )
+        raise DataError(problem, hint=hint, code="missing_column", column=str(name), setting=setting)
 
     def without_empty_rows(self) -> SourceTable:
         """Leave out the rows with nothing in them, which spreadsheets add at the end, and count them."""
@@ -90,25 +97,25 @@ class SourceTable:
         )
 
 
-def table_from_frame(frame: Any) -> SourceTable:
-    """Take a pandas frame, a polars frame, or anything else that can turn itself into a pandas frame."""
-    found = as_pandas(frame)
-    if found is None and hasattr(frame, "to_pandas"):
-        found = frame.to_pandas()
-    if not isinstance(found, pd.DataFrame):
-        raise ValueError(
-            f"read_table reads a file or a pandas or polars frame; it was given a {type(frame).__name__}. "
-            "Give the path of a file, or a frame with one row a subject"
+def wrap_frame(frame: TableLike) -> SourceTable:
+    """Wrap a pandas frame, a polars frame, or anything else that can turn itself into a pandas frame."""
+    converted = as_pandas(frame)
+    if converted is None and hasattr(frame, "to_pandas"):
+        converted = frame.to_pandas()
+    if not isinstance(converted, pd.DataFrame):
+        raise RequestError(
+            f"read_table reads a file, or a pandas or polars frame; got a {type(frame).__name__}",
+            hint="Pass the path of a file, or a frame with one row per subject.",
         )
-    return typed_table(found, "the table")
+    return wrap_typed_frame(converted, "the table")
 
 
-def typed_table(frame: pd.DataFrame, label: str) -> SourceTable:
-    """Take columns whose types are already known: a frame, or a Parquet, Feather, SAS or Stata file."""
+def wrap_typed_frame(frame: pd.DataFrame, label: str) -> SourceTable:
+    """Wrap columns whose types are already known: a frame, or a Parquet, Feather, SAS or Stata file."""
     if frame.columns.nlevels > 1:
-        raise ValueError(
-            f"{label} has column names in {frame.columns.nlevels} levels; one name a column is expected. "
-            "Join the levels first: frame.columns = ['_'.join(map(str, levels)) for levels in frame.columns]"
+        raise DataError(
+            f"{label} has column names in {frame.columns.nlevels} levels; one name per column is expected",
+            hint="Join the levels first: frame.columns = ['_'.join(map(str, levels)) for levels in frame.columns]",
         )
     names = [str(name) for name in frame.columns]
     refuse_duplicates(names, label)
@@ -129,36 +136,23 @@ def refuse_duplicates(names: Sequence[str], label: str) -> None:
         places.setdefault(name, []).append(place)
     twice = {name: where for name, where in places.items() if len(where) > 1}
     if twice and all(map(_is_number, names)):
-        raise ValueError(f"{label}: the first row is {listed(names)}. {NO_HEADER}")
+        raise DataError(f"{label}: the first row is {list_values(names)}", hint=f"{NO_HEADER}.")
     if twice:
-        named = "; ".join(f"{name!r} in columns {listed(where)}" for name, where in list(twice.items())[:5])
-        raise ValueError(
-            f"{label} has duplicate column names: {named} (columns counted from 1). "
-            "Every column needs a name of its own: rename or remove the others"
+        named = "; ".join(f"{name!r} in columns {list_values(where)}" for name, where in list(twice.items())[:5])
+        raise DataError(
+            f"{label} has duplicate column names: {named} (columns counted from 1)",
+            hint="Every column needs a name of its own: rename or remove the others.",
+            columns=list(twice),
         )
 
 
 def refuse_no_rows(n_rows: int, names: Sequence[str], label: str) -> None:
     """Refuse a header alone."""
     if not n_rows:
-        raise ValueError(
-            f"{label} has {len(names)} columns ({listed(names)}) and no rows below the header. "
-            "One row a subject is expected: was the export filtered to nothing?"
+        raise DataError(
+            f"{label} has {len(names)} columns ({list_values(names)}) and no rows below the header",
+            hint="One row per subject is expected: was the export filtered to nothing?",
         )
-
-
-def listed(values: Iterable[Any], most: int = 12) -> str:
-    """List the first values with commas between, and say how many there are beyond."""
-    values = list(values)
-    shown = ", ".join(value if isinstance(value, str) else repr(value) for value in values[:most])
-    return shown + (f" and {len(values) - most:,} more" if len(values) > most else "")
-
-
-def meant(name: str, names: Iterable[str]) -> str:
-    """Ask, at the end of a message, whether a name close to the given one is meant."""
-    plain = {known.casefold().strip(): known for known in names}
-    close = difflib.get_close_matches(name.casefold().strip(), list(plain), n=1, cutoff=0.7)
-    return f" (did you mean {plain[close[0]]!r}?)" if close else ""
 
 
 def _is_number(text: str) -> bool:

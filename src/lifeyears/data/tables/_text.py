@@ -8,26 +8,28 @@ import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from ..._typing import IntArray
+from ...errors import DataError, Message, RequestError, Setting
+from ...text import list_values
 from ._delimiter import (
     DELIMITERS,
-    called,
-    delimiter_line,
+    double_quotes,
     fields_of_any_length,
     is_blank,
+    name_delimiter,
+    read_delimiter_line,
     sniff_delimiter,
-    with_doubled_quotes,
 )
-from ._encoding import decoded
-from ._numbers import MISSING, has_decimal_points, is_padded_code, is_text, readings
-from ._source import SourceTable, listed, refuse_duplicates, refuse_no_rows
+from ._encoding import decode
+from ._numbers import MISSING_TEXTS, find_decimal_marks, has_decimal_points, is_padded_code, is_text
+from ._source import SourceTable, refuse_duplicates, refuse_no_rows
 
 # The default of pandas 2 may be off in the last digit; pandas 3 is not, and warns of the option.
-_EXACT_NUMBERS: dict[str, Any] = {"float_precision": "round_trip"} if pd.__version__.startswith("2.") else {}
+_EXACT_NUMBERS: dict[str, str] = {"float_precision": "round_trip"} if pd.__version__.startswith("2.") else {}
 
 
 def read_text_table(
@@ -35,40 +37,43 @@ def read_text_table(
 ) -> SourceTable:
     """Read delimited text, with the first line that is not blank as the header.
 
-    Columns that may hold numbers written otherwise (decimal commas, thousands points) come out as text.
+    Columns that may hold numbers written otherwise (decimal commas, thousands points) remain text.
     """
-    text, warnings = decoded(data, label, encoding)
+    text, warnings = decode(data, label, encoding)
     if text.rstrip("\r\n").endswith("\x1a"):  # DOS ended its files so
         text = text.rstrip("\r\n\x1a") + "\n"
     if not text.strip():
-        raise ValueError(f"{label} is empty: it holds {len(data)} bytes and no text. Was the export finished?")
+        raise DataError(f"{label} is empty: it holds {len(data)} bytes and no text", hint="Was the export finished?")
     if re.match(r"\s*(<!doctype html|<html|<\?xml)", text[:200], re.IGNORECASE):
-        raise ValueError(f"{label} is a web page or XML, not a table: was a log-in page saved instead of the file?")
+        raise DataError(f"{label} is a web page or XML, not a table: was a log-in page saved instead of the file?")
     with fields_of_any_length():
-        rows = _divided(text, delimiter, label)
+        rows = divide_rows(text, delimiter, label)
     refuse_no_rows(len(rows.line_numbers), rows.names, label)
-    frame = rows.parsed()
+    frame = rows.parse()
     if len(frame) != len(rows.line_numbers):
-        raise ValueError(
+        raise DataError(
             f"{label} cannot be divided into rows without doubt: by one rule of quotation marks "
-            f"there are {len(rows.line_numbers):,}, by another {len(frame):,}. Look for stray ones in the texts"
+            f"there are {len(rows.line_numbers):,}, by another {len(frame):,}",
+            hint="Look for stray quotation marks in the texts.",
         )
     frame = _with_padded_codes_as_text(frame, rows)
     source = SourceTable(frame, label, "line", rows.line_numbers, warnings=(*warnings, *rows.warnings))
     return _with_grouped_points_as_text(source, rows, decimal).without_empty_rows()
 
 
-def _divided(text: str, delimiter: str | None, label: str) -> _RowsOfText:
+def divide_rows(text: str, delimiter: str | None, label: str) -> RowsOfText:
     """Find the delimiter and the header, and check that every row has as many fields."""
     stream = io.StringIO(text, newline=None)
-    delimiter = delimiter_line(stream) or delimiter
+    delimiter = read_delimiter_line(stream) or delimiter
     if delimiter is None:
         delimiter = sniff_delimiter(text, label)
     elif not isinstance(delimiter, str) or len(delimiter) != 1:
-        raise ValueError(f"delimiter= must be one character, such as ',' ';' '|' or a tab; got {delimiter!r}")
+        raise RequestError(
+            Message(Setting("delimiter"), f" must be one character, such as ',' ';' '|' or a tab; got {delimiter!r}")
+        )
     start = stream.tell()
     whole = stream.getvalue()
-    stream = io.StringIO(whole[:start] + with_doubled_quotes(whole[start:], delimiter, label))
+    stream = io.StringIO(whole[:start] + double_quotes(whole[start:], delimiter, label))
     stream.seek(start)
     return _checked_rows(stream, delimiter, label)
 
@@ -82,23 +87,24 @@ def _rows(stream: io.StringIO, delimiter: str, label: str) -> Iterator[tuple[int
             if not is_blank(fields):
                 yield before + reader.line_num, fields
     except csv.Error:
-        raise ValueError(
+        raise DataError(
             f"{label} cannot be divided into fields from line {before + reader.line_num:,} on: most likely a "
-            "quotation "
-            'mark (") opens before it and never closes. Close or remove it'
+            'quotation mark (") opens before it and never closes',
+            hint="Close or remove it.",
         ) from None
 
 
-def _checked_rows(stream: io.StringIO, delimiter: str, label: str) -> _RowsOfText:
-    """Column names, the line number of each row, and where the rows begin; refuses rows of another length."""
+def _checked_rows(stream: io.StringIO, delimiter: str, label: str) -> RowsOfText:
+    """Find column names, the line number of each row, and where the rows begin; refuse rows of another length."""
     rows = _rows(stream, delimiter, label)
     header_line, header = next(rows)
     start = stream.tell()
     names = [name.strip() or f"unnamed_{place}" for place, name in enumerate(header, start=1)]
     if len(names) == 1:
-        raise ValueError(
+        raise DataError(
             f"{label}, divided at {delimiter!r}, has one column: {names[0][:80]!r}. A time and an event "
-            "column are needed; leave delimiter= out to have it guessed"
+            "column are needed",
+            hint=Message("Leave ", Setting("delimiter"), " out to have it guessed."),
         )
     refuse_duplicates(names, label)
     line_numbers, wrong = [], []
@@ -117,7 +123,7 @@ def _checked_rows(stream: io.StringIO, delimiter: str, label: str) -> _RowsOfTex
         )
     elif wrong:
         _refuse_ragged(stream, wrong, line_numbers, len(names), (header_line, delimiter), label)
-    return _RowsOfText(stream, start, names, np.array(line_numbers, dtype=int), delimiter, label, warnings)
+    return RowsOfText(stream, start, names, np.array(line_numbers, dtype=int), delimiter, label, warnings)
 
 
 @dataclass(frozen=True)
@@ -156,17 +162,19 @@ def _refuse_ragged(
     for other in DELIMITERS:
         fields = next(csv.reader([lines[row.line - 1]], delimiter=other, skipinitialspace=True))
         if other not in (delimiter, " ", ":") and len(fields) == width:
-            raise ValueError(
-                f"{label} has mixed delimiters: line {header_line} is divided by {called(delimiter)} and "
-                f"line {row.line} by {called(other)}. Rewrite the file with one of them"
+            raise DataError(
+                f"{label} has mixed delimiters: line {header_line} is divided by {name_delimiter(delimiter)} and "
+                f"line {row.line} by {name_delimiter(other)}",
+                hint="Rewrite the file with one of them.",
+                line=row.line,
             )
     if len(wrong) == len(line_numbers) and {row.width for row in wrong} == {width + 1}:
-        raise ValueError(
+        raise DataError(
             f"{label} is ragged: every row has {width + 1} fields and the header {width}. A column of row "
-            "names without a heading (R's write.table), or a delimiter at the end of each row? Add a "
-            "heading, or remove it"
+            "names without a heading (R's write.table), or a delimiter at the end of each row?",
+            hint="Add a heading, or remove it.",
         )
-    shown = listed([f"line {row.line} has {row.width}" for row in wrong], most=5)
+    shown = list_values([f"line {row.line} has {row.width}" for row in wrong], most=5)
     advice = "Look for a text with the delimiter in it and no quotation marks around it" + (
         ", or for decimal commas" if delimiter == "," and row.width > width else ""
     )
@@ -176,23 +184,27 @@ def _refuse_ragged(
         advice = f'Most likely a quotation mark (") opens in line {row.opened} and never closes. Close or remove it'
     elif len(wrong) == 1 and row.width < width and row.line == len(lines):  # a finished file ends with a newline
         advice = "It is the last line: the file may be cut short. Copy or export it again"
-    raise ValueError(f"{label} is ragged: the header (line {header_line}) has {width} fields, but {shown}. {advice}")
+    raise DataError(
+        f"{label} is ragged: the header (line {header_line}) has {width} fields, but {shown}",
+        hint=f"{advice}.",
+        line=row.line,
+    )
 
 
 @dataclass(frozen=True, eq=False)
-class _RowsOfText:
+class RowsOfText:
     """The rows below the header, to be parsed by pandas."""
 
     stream: io.StringIO
     start: int
     names: list[str]
-    line_numbers: np.ndarray
+    line_numbers: IntArray
     delimiter: str
     label: str
     warnings: tuple[str, ...] = ()
 
-    def parsed(self, as_text: list[str] | None = None) -> pd.DataFrame:
-        """All columns with their types found, or some of them as text."""
+    def parse(self, as_text: list[str] | None = None) -> pd.DataFrame:
+        """Parse all columns with types inferred, or some of them as text."""
         self.stream.seek(self.start)
         try:
             return pd.read_csv(
@@ -203,54 +215,55 @@ class _RowsOfText:
                 index_col=False,
                 usecols=as_text,
                 dtype=str if as_text else None,
-                na_values=MISSING,
+                na_values=MISSING_TEXTS,
                 keep_default_na=False,
                 skipinitialspace=True,
                 low_memory=False,
                 **_EXACT_NUMBERS,
             )
         except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-            raise ValueError(
+            raise DataError(
                 f"{self.label} cannot be divided into rows: most likely a quotation mark opens in "
-                "some text and never closes. Close or remove it"
+                "some text and never closes",
+                hint="Close or remove it.",
             ) from error
 
 
-def _with_padded_codes_as_text(frame: pd.DataFrame, rows: _RowsOfText) -> pd.DataFrame:
-    """Bring back what columns with leading zeros said: as numbers, the codes 007, 07 and 7 would be one."""
+def _with_padded_codes_as_text(frame: pd.DataFrame, rows: RowsOfText) -> pd.DataFrame:
+    """Restore columns with leading zeros as text: as numbers, the codes 007, 07 and 7 would be one."""
     around = rf'["\s{re.escape(rows.delimiter)}]'
     padded = re.compile(rf"(?:^|{around})0\d+(?:$|{around})")
     numeric = [name for name in frame.columns if pd.api.types.is_numeric_dtype(frame[name].dtype)]
     if not numeric or padded.search(rows.stream.getvalue(), rows.start) is None:
         return frame
-    said = rows.parsed(as_text=numeric)
-    codes = [name for name in numeric if any(is_padded_code(text.strip()) for text in said[name].dropna().unique())]
-    return frame.assign(**{name: said[name] for name in codes})
+    written = rows.parse(as_text=numeric)
+    codes = [name for name in numeric if any(is_padded_code(text.strip()) for text in written[name].dropna().unique())]
+    return frame.assign(**{name: written[name] for name in codes})
 
 
-def _with_grouped_points_as_text(source: SourceTable, rows: _RowsOfText, decimal: str | None) -> SourceTable:
-    """Where commas are the decimal mark, 1.234 is a thousand and more: bring back what such columns said.
+def _with_grouped_points_as_text(source: SourceTable, rows: RowsOfText, decimal: str | None) -> SourceTable:
+    """Restore as text the columns where 1.234 may be a thousand and more, as commas are the decimal mark.
 
-    Only columns in which every point can be a thousands point come back; one 0.5 or 1.5 in the file settles
-    it, unless decimal commas speak against it.
+    Only columns in which every point can be a thousands point are restored; one 0.5 or 1.5 in the file settles
+    it, unless there are decimal commas.
     """
     frame = source.frame
     floats = [name for name in frame.columns if frame[name].dtype == float]
     fractions = [name for name in floats if not (np.floor(frame[name].dropna()) == frame[name].dropna()).all()]
     points_seen = any(has_decimal_points(frame[name]) for name in fractions)
     texts = (frame[name].dropna().unique().tolist() for name in frame.columns if is_text(frame[name]))
-    commas_seen = decimal == "," or (decimal is None and any(readings(values) == "," for values in texts))
+    commas_seen = decimal == "," or (decimal is None and any(find_decimal_marks(values) == "," for values in texts))
     if not fractions or decimal == "." or (points_seen and not commas_seen):
         return replace(source, points_seen=points_seen)
-    said = rows.parsed(as_text=fractions)
-    marks = {name: readings([text.strip() for text in said[name].dropna().unique()]) for name in fractions}
-    with_points = [name for name, found in marks.items() if found == "."]
+    written = rows.parse(as_text=fractions)
+    marks = {name: find_decimal_marks([text.strip() for text in written[name].dropna().unique()]) for name in fractions}
+    with_points = [name for name, mark in marks.items() if mark == "."]
     if with_points and not commas_seen:
         return replace(source, points_seen=True)
-    warning = f"{listed(with_points)} was read with decimal points, though decimal=','"
+    warning = Message(f"{list_values(with_points)} was read with decimal points, though ", Setting("decimal", ","))
     return replace(
         source,
-        frame=frame.assign(**{name: said[name] for name in fractions if "," in marks[name]}),
+        frame=frame.assign(**{name: written[name] for name in fractions if "," in marks[name]}),
         points_seen=points_seen or bool(with_points),
         warnings=(*source.warnings, warning) if with_points and decimal == "," else source.warnings,
     )

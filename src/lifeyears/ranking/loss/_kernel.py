@@ -1,15 +1,17 @@
-"""Gradients and Hessians of the ranking loss over query groups: each pair once, without a branch (section 5)."""
+"""Kernels of the ranking loss over query groups: gradients and Hessians, each pair once, without a branch."""
 
 from __future__ import annotations
 
-import multiprocessing
 from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 
+from ..._threads import available_threads
+from ..._typing import AnyArray, FloatArray, IntArray
 
-def _pair_sums(
+
+def _rank_derivatives(
     scores: np.ndarray,
     gains: np.ndarray,
     places: np.ndarray,
@@ -19,12 +21,12 @@ def _pair_sums(
     gradient: np.ndarray,
     hessian: np.ndarray,
 ) -> None:
-    """dL_rank/df_i and its diagonal second derivative, ranks held fixed.
+    """Fill in dL_rank/df_i and its diagonal second derivative, ranks held fixed.
 
     L_rank = Σ_{i,j: y_i > y_j} ½·max(0, m − (f_i − f_j))²·|ΔNDCG_ij| within each group, where
     |ΔNDCG_ij| = |gain_i − gain_j|·|d(r_i) − d(r_j)|/IDCG over the whole group. Rows of a group lie side by side,
-    between `starts`, by falling gain: who is before ought to be above, and pairs of equal gain weigh nothing. `places`
-    are d(r_i) and `ideals` the groups' IDCG. A group whose ideal DCG is not positive has no ranking loss.
+    between `starts`, by decreasing gain: an earlier row should be ranked higher; pairs of equal gain have no weight.
+    `places` are d(r_i) and `ideals` the IDCG of the groups. Where the IDCG is not positive there is no ranking loss.
     """
     for group in numba.prange(len(starts) - 1):
         start, stop = starts[group], starts[group + 1]
@@ -50,7 +52,7 @@ def _pair_sums(
             bend[i] *= scale
 
 
-def _pair_loss(
+def _rank_loss(
     scores: np.ndarray,
     gains: np.ndarray,
     places: np.ndarray,
@@ -58,7 +60,7 @@ def _pair_loss(
     starts: np.ndarray,
     margin: float,
 ) -> float:
-    """L_rank itself, summed over the groups; rows as for `_pair_sums`."""
+    """Return L_rank itself, summed over the groups; rows as for `_rank_derivatives`."""
     total = 0.0
     for group in range(len(starts) - 1):
         if not ideals[group] > 0:
@@ -76,19 +78,19 @@ def _pair_loss(
 
 
 @numba.njit(cache=True)
-def _deal(
+def _arrange(
     scores: np.ndarray,
     gains: np.ndarray,
     order: np.ndarray,
     ranked: np.ndarray,
-    falling_gains: np.ndarray,
+    by_gain: np.ndarray,
     number: np.ndarray,
     discount: np.ndarray,
     starts: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Rows group by group, by falling gain, and of each its score, gain and d(rank).
+    """Return rows group by group, by decreasing gain, with the score, gain and d(rank) of each.
 
-    `ranked` are places of `order` group by group, by falling score.
+    `ranked` are positions in `order`, group by group, by decreasing score; `by_gain` are all rows by decreasing gain.
     """
     group_of, place_of = np.empty(len(order), dtype=np.int64), np.empty_like(scores)
     for place in range(len(order)):
@@ -96,16 +98,16 @@ def _deal(
         place_of[order[ranked[place]]] = discount[place]
     free = starts[:-1].copy()
     rows = np.empty_like(order)
-    dealt = np.empty_like(scores), np.empty_like(gains), np.empty_like(scores)
-    for row in falling_gains:
+    own_scores, own_gains, own_places = np.empty_like(scores), np.empty_like(gains), np.empty_like(scores)
+    for row in by_gain:
         to = free[group_of[row]]
         free[group_of[row]] += 1
-        rows[to], dealt[0][to], dealt[1][to], dealt[2][to] = row, scores[row], gains[row], place_of[row]
-    return rows, dealt[0], dealt[1], dealt[2]
+        rows[to], own_scores[to], own_gains[to], own_places[to] = row, scores[row], gains[row], place_of[row]
+    return rows, own_scores, own_gains, own_places
 
 
 @numba.njit(cache=True, nogil=True)
-def hybrid_sums(
+def combine_derivatives(
     scores: np.ndarray,
     labels: np.ndarray,
     rows: np.ndarray,
@@ -114,7 +116,7 @@ def hybrid_sums(
     curve: np.ndarray,
     alpha: float,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Gradient and Hessian of both parts of the loss, in the order of the scores.
+    """Return gradient and Hessian of both parts of the loss, in the order of the scores.
 
     The `rows` lie group by group, as do `bend` (2α/|B|), `push` and `curve` (of the ranking loss).
     """
@@ -127,8 +129,8 @@ def hybrid_sums(
 
 
 @numba.njit(cache=True)
-def _keys(bits: np.ndarray, starts: np.ndarray, table: np.ndarray) -> None:
-    """A row of `table` a group: whole numbers that sort as the float32 behind the bits fall, each with its place."""
+def _fill_keys(bits: np.ndarray, starts: np.ndarray, table: np.ndarray) -> None:
+    """Fill one row of `table` per group: integers that sort by decreasing float32 (as bits), each with its place."""
     for group in range(len(starts) - 1):
         for place in range(starts[group], starts[group + 1]):
             flipped = bits[place] if bits[place] >> np.uint32(31) else bits[place] ^ np.uint32(0x7FFFFFFF)
@@ -136,107 +138,99 @@ def _keys(bits: np.ndarray, starts: np.ndarray, table: np.ndarray) -> None:
 
 
 @numba.njit(cache=True)
-def _places(table: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    found = np.empty(starts[-1], dtype=np.int64)
+def _read_places(table: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    places = np.empty(starts[-1], dtype=np.int64)
     for group in range(len(starts) - 1):
         for rank in range(starts[group + 1] - starts[group]):
-            found[starts[group] + rank] = table[group, rank] & np.uint64(0xFFFFFFFF)
-    return found
+            places[starts[group] + rank] = table[group, rank] & np.uint64(0xFFFFFFFF)
+    return places
 
 
-def falling(values: np.ndarray, starts: np.ndarray | None = None) -> np.ndarray:
-    """Rows from the largest value to the smallest, of equals the earlier first; between `starts`, each group by itself.
+def sort_descending(values: AnyArray, starts: IntArray | None = None) -> IntArray:
+    """Return rows from the largest value to the smallest, stable; with `starts`, each group by itself.
 
-    For float32 whole numbers are sorted that hold value and row: numpy sorts those several times as fast as it
-    argsorts, and no two are equal, so that every machine gives the same order.
+    For float32, integers that hold value and row are sorted: numpy sorts those several times as fast as it argsorts,
+    and no two are equal, so that every machine gives the same order.
     """
     starts = np.array([0, len(values)]) if starts is None else starts
     sizes = np.diff(starts)
     if values.dtype != np.float32:
         return np.lexsort((-values, np.repeat(np.arange(len(sizes)), sizes)))
-    table = np.full((len(sizes), sizes.max(initial=0)), np.iinfo(np.uint64).max)  # what fills up comes last
-    _keys((values + np.float32(0)).view(np.uint32), starts, table)  # −0 becomes 0
+    table = np.full((len(sizes), sizes.max(initial=0)), np.iinfo(np.uint64).max)  # padding sorts last
+    _fill_keys((values + np.float32(0)).view(np.uint32), starts, table)  # −0 becomes 0
     table.sort(axis=1)
-    return _places(table, starts)
+    return np.asarray(_read_places(table, starts))
 
 
-class Groups(NamedTuple):
-    """Places in groups that lie side by side: where each begins and the last ends, each place's group, d(its rank)."""
+class QueryGroups(NamedTuple):
+    """Query groups that lie side by side: where each begins (and the last ends), each place's group and d(its rank)."""
 
-    starts: np.ndarray
-    number: np.ndarray
-    discount: np.ndarray
+    starts: IntArray
+    number: IntArray
+    discount: AnyArray
 
     @classmethod
-    def of(cls, starts: np.ndarray, discounts: np.ndarray) -> Groups:
+    def from_starts(cls, starts: IntArray, discounts: AnyArray) -> QueryGroups:
+        """Make groups from their starts; `discounts` are d(1), d(2) and so on."""
         sizes = np.diff(starts)
         rank = np.arange(starts[-1]) - np.repeat(starts[:-1], sizes)
         return cls(starts, np.repeat(np.arange(len(sizes)), sizes), discounts[rank])
 
 
-class Arranged(NamedTuple):
-    """Rows group by group, by falling gain: which they are, their scores, gains and d(rank); the groups' ideal DCG."""
+class SortedGroups(NamedTuple):
+    """Rows group by group, by decreasing gain, with their scores, gains and d(rank); and the groups' ideal DCG."""
 
-    rows: np.ndarray
-    scores: np.ndarray
-    gains: np.ndarray
-    places: np.ndarray
-    ideals: np.ndarray
+    rows: IntArray
+    scores: AnyArray
+    gains: AnyArray
+    places: AnyArray
+    ideals: FloatArray
 
 
-def arranged(
-    scores: np.ndarray,
-    gains: np.ndarray,
-    order: np.ndarray,
-    groups: Groups,
-    falling_gains: np.ndarray | None = None,
-) -> Arranged:
-    """Cut `order` into groups; rank each by score (of equal ones, who comes first), and sort it by gain.
+def sort_groups(
+    scores: AnyArray, gains: AnyArray, order: IntArray, groups: QueryGroups, by_gain: IntArray | None = None
+) -> SortedGroups:
+    """Cut `order` into groups; rank each by score (equal scores in the order given), and sort it by gain.
 
-    Who has all rows sorted by gain already says so (`falling_gains`).
+    `by_gain` are all rows by decreasing gain, if they are known already.
     """
-    ranked = falling(scores[order], groups.starts)
-    falling_gains = falling(gains) if falling_gains is None else falling_gains
-    rows, scores, gains, places = _deal(
-        scores, gains, order, ranked, falling_gains, groups.number, groups.discount, groups.starts
+    ranked = sort_descending(scores[order], groups.starts)
+    by_gain = sort_descending(gains) if by_gain is None else by_gain
+    rows, scores, gains, places = _arrange(
+        scores, gains, order, ranked, by_gain, groups.number, groups.discount, groups.starts
     )
     ideals = np.add.reduceat(gains * groups.discount.astype(float), groups.starts[:-1])
-    return Arranged(rows, scores, gains, places, ideals)
+    return SortedGroups(rows, scores, gains, places, ideals)
 
 
 _options: dict[str, Any] = {"nogil": True, "fastmath": {"reassoc", "contract", "nsz", "arcp"}, "cache": True}
-_one_thread = numba.njit(**_options)(_pair_sums)
-_loss = numba.njit(**_options)(_pair_loss)
-_all_threads = numba.njit(parallel=True, **_options)(_pair_sums)
+_derivatives_on_one_thread = numba.njit(**_options)(_rank_derivatives)
+_derivatives_on_all_threads = numba.njit(parallel=True, **_options)(_rank_derivatives)
+_compiled_loss = numba.njit(**_options)(_rank_loss)
 
 
-def pair_sums(by_gain: Arranged, starts: np.ndarray, margin: float, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """Gradient and Hessian of the ranking loss by the arranged rows' scores; the same for any number of threads.
+def compute_derivatives(
+    rows: SortedGroups, starts: IntArray, margin: float, threads: int = 1
+) -> tuple[AnyArray, AnyArray]:
+    """Return gradient and Hessian of the ranking loss by the scores of the sorted rows; the same for any `threads`.
 
     A group is summed by one thread, in one order. A worker process uses one thread, whatever is asked for.
     """
-    gradient, hessian = np.empty_like(by_gain.scores), np.empty_like(by_gain.scores)
-    arguments = (*by_gain[1:], starts, margin, gradient, hessian)
+    gradient, hessian = np.empty_like(rows.scores), np.empty_like(rows.scores)
+    arguments = (*rows[1:], starts, margin, gradient, hessian)
     threads = available_threads(threads)
     if threads == 1:
-        _one_thread(*arguments)
+        _derivatives_on_one_thread(*arguments)
     else:
         before = numba.get_num_threads()
         numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
         try:
-            _all_threads(*arguments)
+            _derivatives_on_all_threads(*arguments)
         finally:
             numba.set_num_threads(before)
     return gradient, hessian
 
 
-def pair_loss(by_gain: Arranged, starts: np.ndarray, margin: float) -> float:
-    """L_rank, summed over the groups."""
-    return float(_loss(*by_gain[1:], starts, margin))
-
-
-def available_threads(wanted: int | None) -> int:
-    """How many threads to use: those asked for (None: all cores), but one inside a worker process."""
-    if multiprocessing.parent_process() is not None:
-        return 1
-    return int(numba.config.NUMBA_NUM_THREADS) if wanted is None else max(1, wanted)
+def compute_loss(rows: SortedGroups, starts: IntArray, margin: float) -> float:
+    """Return L_rank, summed over the groups."""
+    return float(_compiled_loss(*rows[1:], starts, margin))

@@ -1,13 +1,17 @@
-"""Hazards along broken lines: each column moves the log hazard as far as it has earned it.
+"""Spline hazards: proportional hazards along linear splines, with a prior variance for each term.
 
-Most columns of a registry say little, and a little noise from each of two hundred is much at the top of a list. How
-much a term may say is therefore found by the evidence (MacKay's "automatic relevance determination"): its coefficient
-has a normal prior around 0, and the prior's variance is the one that makes the data most likely. Terms that the data
-could do without are dropped. Phases of life have coefficients of their own and share the variances: a column that
+Most columns of a registry carry little information, and a little noise from each of two hundred is much at the top of a
+list. The prior variance of each coefficient is therefore estimated by maximising the marginal likelihood (empirical
+Bayes; automatic relevance determination): the coefficient has a normal prior around 0, and terms whose variance falls
+below a limit are dropped. Intervals of time have coefficients of their own and share the variances: a column that
 matters early may matter late, in another way.
 
-What columns say together, and not each by itself, is learned in a second round: products of the strongest terms, two
-at a time, judged by the same evidence.
+Interactions are fitted in a second round: products of the strongest terms, two at a time, with prior variances
+estimated in the same way.
+
+References
+----------
+MacKay, D. J. C. (1992). Bayesian interpolation. Neural Computation 4, 415-447.
 """
 
 from __future__ import annotations
@@ -19,237 +23,284 @@ from itertools import pairwise
 import numpy as np
 from scipy import linalg
 
-from ...models._newton import maximise
-from ...models._partial_likelihood import PartialLikelihood, RiskSets
-from ...models._proportional import Baseline
+from ..._typing import FloatArray, IntArray
+from ...errors import DataError, ModelFileError
+from ...models.fitting import Baseline, PartialLikelihood, RiskSets, maximise
 from ...outcome import Outcome
-from ._phases import Stretch, costs_of, phase_of, years_of
-from ._terms import NO_PAIRS, Lines, Pairs, Terms, add_lines, add_pairs
+from .._piecewise import HazardInterval, linearise_expected_life, restrict_to_interval, sum_expected_life
+from ._terms import NO_INTERACTIONS, InteractionTerms, SplineTerms, TermMatrix, add_interactions, add_splines
 
-ENOUGH = 2500  # events: with fewer, the evidence believes too much, and the largest variance is scaled down
-ROUNDS = 20  # of the evidence: terms that hardly matter go on fading after them, slowly
+ENOUGH_EVENTS = 2500  # with fewer, the marginal likelihood is too optimistic: the largest variance is scaled down
+VARIANCE_UPDATES = 20  # terms that hardly matter would go on shrinking after them, slowly
 MOST_STEPS = 20  # of Newton's method
-MOST_TERMS = 1000  # of more, those of the largest score at 0: the work grows with their cube
+MOST_TERMS = 1000  # of more, those with the largest score statistic at 0: the work grows with their cube
 STRONGEST = 30  # terms that are multiplied with each other
 
 
 @dataclass(frozen=True)
-class Belief:
-    """Prior variance of a coefficient: at first, the least to stay, and the most."""
+class PriorVariance:
+    """Limits for the prior variance of a coefficient: its initial value, the smallest that is kept, and the largest."""
 
-    first: float
-    least: float
-    most: float
+    initial: float
+    smallest: float
+    largest: float
 
 
-LINE, PAIR = Belief(1 / 300, 1e-4, 0.05), Belief(1 / 3000, 1e-3, 0.01)  # products are many: few may stay
+SPLINE_PRIOR = PriorVariance(1 / 300, 1e-4, 0.05)
+INTERACTION_PRIOR = PriorVariance(1 / 3000, 1e-3, 0.01)  # interactions are many: few may stay
 
 
 @dataclass(frozen=True, eq=False)
-class LineHazards:
-    """f(x) = Σ slope·(min(x, high) − knot)₊, and products of two such terms, centred, in each phase.
+class SplineHazards:
+    """Log hazards f(x) = Σ slope·(min(x, high) − knot)₊, and interactions of two such terms, centred, in each interval.
 
-    What is beyond the rows seen in training counts as their end.
+    Beyond the range of a column in training its terms stay constant.
 
     Attributes
     ----------
-    lines : Lines
-    pairs : Pairs
-    slope : array, shape (phases, lines)
-        In units of the column; 0 for lines that are there for their products only.
-    together : array, shape (phases, pairs)
-    phases : tuple of Stretch
+    splines : SplineTerms
+    interactions : InteractionTerms
+    slope : array, shape (intervals, splines)
+        In units of the column; 0 for terms that are kept for their interactions only.
+    interaction_slope : array, shape (intervals, interactions)
+    intervals : tuple of HazardInterval
     """
 
-    lines: Lines
-    pairs: Pairs
-    slope: np.ndarray
-    together: np.ndarray
-    phases: tuple[Stretch, ...]
+    splines: SplineTerms
+    interactions: InteractionTerms
+    slope: FloatArray
+    interaction_slope: FloatArray
+    intervals: tuple[HazardInterval, ...]
 
     def __post_init__(self) -> None:
-        """Refuse what does not fit together, as a forged file may not: compiled loops do not check their bounds."""
-        lines, pairs = (tuple(getattr(part, each.name) for each in fields(part)) for part in (self.lines, self.pairs))
-        many, two = len(lines[0]), len(pairs[0])
-        shapes = [(many,)] * 5 + [(two,)] * 3 + [(len(self.phases), many), (len(self.phases), two)]
-        given = [np.shape(part) for part in (*lines, *pairs, self.slope, self.together)]
-        which = (self.lines.column, self.pairs.first, self.pairs.second)
-        whole = all(part.dtype == np.int64 and (part >= 0).all() for part in which)
-        numbers = (*lines[1:], pairs[-1], self.slope, self.together)
+        """Refuse parts that do not fit together (of a forged file): compiled loops do not check their bounds."""
+        splines, interactions = (
+            tuple(getattr(part, each.name) for each in fields(part)) for part in (self.splines, self.interactions)
+        )
+        n_splines, n_interactions, n_intervals = len(splines[0]), len(interactions[0]), len(self.intervals)
+        per_spline: tuple[int, ...] = (n_splines,)
+        per_interaction: tuple[int, ...] = (n_interactions,)
+        expected = [per_spline] * len(splines) + [per_interaction] * len(interactions)
+        expected += [(n_intervals, n_splines), (n_intervals, n_interactions)]
+        shapes = [np.shape(part) for part in (*splines, *interactions, self.slope, self.interaction_slope)]
+        indices = (self.splines.column, self.interactions.first, self.interactions.second)
+        whole = all(part.dtype == np.int64 and (part >= 0).all() for part in indices)
+        numbers = (*splines[1:], interactions[-1], self.slope, self.interaction_slope)
         sound = whole and all(part.dtype == float and np.isfinite(part).all() for part in numbers)
-        sound = sound and len(self.phases) > 0 and bool((self.lines.scale > 0).all())
-        if given != shapes or not sound or max(part.max(initial=-1) for part in which[1:]) >= many:
-            raise ValueError("terms, phases and slopes of broken lines do not fit together")
+        sound = sound and n_intervals > 0 and bool((self.splines.scale > 0).all())
+        if shapes != expected or not sound or max(part.max(initial=-1) for part in indices[1:]) >= n_splines:
+            raise ModelFileError("the terms, slopes and intervals of spline hazards do not fit together")
 
     @property
-    def terms(self) -> int:
-        """How many were kept."""
-        return int(self.slope.any(axis=0).sum()) + len(self.pairs.mean)
+    def n_terms(self) -> int:
+        """Number of terms with a slope."""
+        return int(self.slope.any(axis=0).sum()) + len(self.interactions.mean)
 
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        """Years of each row."""
-        return years_of(self.phases, list(self._log_hazards(np.asfortranarray(X).T)))
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Return the expected years of each row."""
+        return sum_expected_life(self.intervals, list(self._log_hazards(np.asfortranarray(X).T)))
 
-    def explained(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Years; and what each column adds to them (n, p), and last what all rows share.
+    def predict_contributions(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return years, and what each column adds to them (n, p + 1), the last being what all rows share.
 
-        What two columns do together is shared by halves.
+        Each of two interacting columns is given half of the interaction.
         """
         columns = np.asfortranarray(X).T
         sums = list(self._log_hazards(columns))
-        years, typical, costs = costs_of(self.phases, sums, [np.zeros(len(X))] * len(sums))
-        parts, cost = np.zeros((len(columns) + 1, len(X))), np.array(costs)
-        add_lines(columns, *self._lines(), self.slope, cost, True, parts)
-        add_pairs(columns, *self._lines(), *self._pairs(), cost, True, parts)
+        years, typical, slopes = linearise_expected_life(self.intervals, sums, [np.zeros(len(X))] * len(sums))
+        parts, factor = np.zeros((len(columns) + 1, len(X))), np.array(slopes)
+        add_splines(columns, *self._spline_arrays(), self.slope, factor, True, parts)
+        add_interactions(columns, *self._spline_arrays(), *self._interaction_arrays(), factor, True, parts)
         parts[-1] = typical
         return years, parts.T
 
-    def _log_hazards(self, columns: np.ndarray) -> np.ndarray:
-        """(phases, n), added up term by term: the same to the bit whoever else is asked about."""
-        if self.lines.column.max(initial=-1) >= len(columns):
-            raise ValueError(f"broken lines of {self.lines.column.max() + 1} columns or more; got {len(columns)}")
-        found, one = np.zeros((2, len(self.phases), columns.shape[1]))
+    def _log_hazards(self, columns: FloatArray) -> FloatArray:
+        """Return log hazards (intervals, n), added up term by term: a row's do not depend on the other rows."""
+        if self.splines.column.max(initial=-1) >= len(columns):
+            raise DataError(
+                f"spline hazards that were fitted to {self.splines.column.max() + 1} columns or more got a table with "
+                f"{len(columns)}"
+            )
+        sums, one = np.zeros((2, len(self.intervals), columns.shape[1]))
         one += 1.0
-        add_lines(columns, *self._lines(), self.slope, one, False, found)
-        add_pairs(columns, *self._lines(), *self._pairs(), one, False, found)
-        return found
+        add_splines(columns, *self._spline_arrays(), self.slope, one, False, sums)
+        add_interactions(columns, *self._spline_arrays(), *self._interaction_arrays(), one, False, sums)
+        return np.asarray(sums)
 
-    def _lines(self) -> tuple[np.ndarray, ...]:
-        return self.lines.column, self.lines.knot, self.lines.high, self.lines.mean
+    def _spline_arrays(self) -> tuple[np.ndarray, ...]:
+        return self.splines.column, self.splines.knot, self.splines.high, self.splines.mean
 
-    def _pairs(self) -> tuple[np.ndarray, ...]:
-        return self.lines.scale, self.pairs.first, self.pairs.second, self.pairs.mean, self.together
+    def _interaction_arrays(self) -> tuple[np.ndarray, ...]:
+        terms = self.interactions
+        return self.splines.scale, terms.first, terms.second, terms.mean, self.interaction_slope
 
 
-class Seen:
-    """What is seen of one phase of life: its partial likelihood, over rows sorted by time."""
+class IntervalLikelihood:
+    """The partial likelihood of one interval of time, over rows sorted by time."""
 
-    def __init__(self, X: np.ndarray, y: Outcome, start: float, stop: float) -> None:
-        alive, within = phase_of(y, start, stop)
-        self.X, self.length, self.deadly = X, float(stop - start), within.n_events > 0
-        self.settled = True  # whether every search for coefficients found its end
+    def __init__(self, X: FloatArray, y: Outcome, start: float, stop: float) -> None:
+        alive, within = restrict_to_interval(y, start, stop)
+        self.X, self.length, self.has_events = X, float(stop - start), within.n_events > 0
+        self.converged = True  # whether every search for coefficients converged so far
         self.sets = RiskSets.of(within, None, "breslow")
         self.order = np.flatnonzero(alive)[self.sets.order]
 
-    def terms(self, lines: Lines, pairs: Pairs, chosen: np.ndarray) -> Terms:
-        return Terms(self.X, self.order, lines, pairs, chosen)
+    def make_terms(self, splines: SplineTerms, interactions: InteractionTerms, chosen: IntArray) -> TermMatrix:
+        """Return the matrix of the chosen terms."""
+        return TermMatrix(self.X, self.order, splines, interactions, chosen)
 
-    def fitted(self, terms: Terms, prior: np.ndarray, start: np.ndarray, tol: float) -> np.ndarray:
-        """The coefficients of largest penalised likelihood."""
-        if not len(prior) or not self.deadly:
+    def maximise(self, terms: TermMatrix, prior: FloatArray, start: FloatArray, tol: float) -> FloatArray:
+        """Return the coefficients that maximise the penalised likelihood."""
+        if not len(prior) or not self.has_events:
             return np.zeros(len(prior))
         likelihood = PartialLikelihood(terms, self.sets, 1 / prior)
-        found = maximise(likelihood, start, tol=tol, max_iter=MOST_STEPS)
-        self.settled = self.settled and found.converged
-        return found.parameters
+        maximum = maximise(likelihood, start, tol=tol, max_iter=MOST_STEPS)
+        self.converged = self.converged and maximum.converged
+        return maximum.parameters
 
-    def parabola(self, terms: Terms, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The likelihood near a point as −½βᵀHβ + rᵀβ: H and r."""
-        if not self.deadly:
+    def approximate(self, terms: TermMatrix, at: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return H and r of the quadratic approximation −½βᵀHβ + rᵀβ near a point."""
+        if not self.has_events:
             return np.zeros((len(at), len(at))), np.zeros(len(at))
         likelihood = PartialLikelihood(terms, self.sets, np.zeros(len(at)))
         likelihood.value(at)
         curvature = likelihood.curvature(at)
         return curvature, curvature @ at + likelihood.gradient(at)
 
-    def stretch(self, terms: Terms, coef: np.ndarray) -> Stretch:
-        """The hazard of the whole phase."""
-        if self.deadly:
+    def make_interval(self, terms: TermMatrix, coef: FloatArray) -> HazardInterval:
+        """Return the fitted hazards of the interval."""
+        if self.has_events:
             log_hazard = terms @ coef
             baseline = Baseline.breslow(self.sets, log_hazard)
-        else:  # everybody lives through it
+        else:  # everybody survives it
             log_hazard, baseline = np.zeros(1), Baseline(np.empty(0), np.empty(0))
-        return Stretch(baseline, baseline.life_table(log_hazard, self.length), self.length)
+        return HazardInterval(baseline, baseline.life_table(log_hazard, self.length), self.length)
 
 
-def line_hazards(X: np.ndarray, y: Outcome, edges: np.ndarray, paired: bool = False) -> tuple[list[LineHazards], bool]:
-    """Fit them, phase by phase; and, if asked, once more with products; and whether every search found its end.
+def fit_spline_hazards(
+    X: FloatArray, y: Outcome, edges: FloatArray, with_interactions: bool = False
+) -> tuple[list[SplineHazards], bool]:
+    """Fit spline hazards, interval by interval.
 
-    One ridge for all, from there the evidence for each term's own, and Newton's method with these.
+    A first fit has one ridge for all terms. From there the marginal likelihood is maximised over the prior variance of
+    each term, and Newton's method finds the coefficients given these.
+
+    Parameters
+    ----------
+    X : array, shape (n, p)
+    y : Outcome
+    edges : array
+        Where follow-up is cut into intervals, 0 and τ included (`choose_cut_points`).
+    with_interactions : bool, default False
+        Whether to fit a second model, with interactions.
+
+    Returns
+    -------
+    list of SplineHazards
+        The model of splines alone and, if asked for, the one with interactions.
+    bool
+        Whether Newton's method always converged.
     """
-    phases = [Seen(X, y, start, stop) for start, stop in pairwise(edges)]
-    lines = _strongest(phases, Lines.of(X))
-    first, every = np.full(len(lines.column), LINE.first), np.arange(len(lines.column))
+    likelihoods = [IntervalLikelihood(X, y, start, stop) for start, stop in pairwise(edges)]
+    splines = _screen_terms(likelihoods, SplineTerms.from_matrix(X))
+    initial, every = np.full(len(splines.column), SPLINE_PRIOR.initial), np.arange(len(splines.column))
     near = np.array(
-        [phase.fitted(phase.terms(lines, NO_PAIRS, every), first, np.zeros(len(first)), 0.05) for phase in phases]
+        [
+            each.maximise(each.make_terms(splines, NO_INTERACTIONS, every), initial, np.zeros(len(initial)), 0.05)
+            for each in likelihoods
+        ]
     )
-    alone, coef, weight, prior = _by_evidence(phases, lines, NO_PAIRS, near, first)
-    if not paired:
-        return [alone], all(phase.settled for phase in phases)
-    strongest = np.sort(np.argsort(-weight, kind="stable")[:STRONGEST])
-    pairs = Pairs.of(X, alone.lines, strongest)
-    many = len(pairs.mean)
-    start = np.column_stack([coef, np.zeros((len(phases), many))])
-    both = [alone, _by_evidence(phases, alone.lines, pairs, start, np.append(prior, np.full(many, PAIR.first)))[0]]
-    return both, all(phase.settled for phase in phases)
+    alone, coef, importance, prior = _fit_by_marginal_likelihood(likelihoods, splines, NO_INTERACTIONS, near, initial)
+    models = [alone]
+    if with_interactions:
+        strongest = np.sort(np.argsort(-importance, kind="stable")[:STRONGEST])
+        interactions = InteractionTerms.from_splines(X, alone.splines, strongest)
+        n_interactions = len(interactions.mean)
+        start = np.column_stack([coef, np.zeros((len(likelihoods), n_interactions))])
+        prior = np.append(prior, np.full(n_interactions, INTERACTION_PRIOR.initial))
+        models.append(_fit_by_marginal_likelihood(likelihoods, alone.splines, interactions, start, prior)[0])
+    return models, all(each.converged for each in likelihoods)
 
 
-def _strongest(phases: Sequence[Seen], lines: Lines) -> Lines:
-    """All lines, or of too many those along which the likelihood rises most from 0, in their standard errors."""
-    every = np.arange(len(lines.column))
+def _screen_terms(likelihoods: Sequence[IntervalLikelihood], splines: SplineTerms) -> SplineTerms:
+    """Return all terms; or, of too many, those with the largest score statistics at 0."""
+    every = np.arange(len(splines.column))
     if len(every) <= MOST_TERMS:
-        return lines
+        return splines
     score = np.zeros(len(every))
-    for phase in phases:
-        if phase.deadly:
-            terms = phase.terms(lines, NO_PAIRS, every)
-            likelihood = PartialLikelihood(terms, phase.sets, np.zeros(len(every)))
+    for each in likelihoods:
+        if each.has_events:
+            terms = each.make_terms(splines, NO_INTERACTIONS, every)
+            likelihood = PartialLikelihood(terms, each.sets, np.zeros(len(every)))
             likelihood.value(np.zeros(len(every)))
             score += likelihood.gradient(np.zeros(len(every))) ** 2 / np.maximum(terms.spread() ** 2, 1e-12)
-    return lines.only(np.sort(np.argsort(-score, kind="stable")[:MOST_TERMS]))
+    return splines.select(np.sort(np.argsort(-score, kind="stable")[:MOST_TERMS]))
 
 
-def _by_evidence(
-    phases: Sequence[Seen], lines: Lines, pairs: Pairs, near: np.ndarray, prior: np.ndarray
-) -> tuple[LineHazards, np.ndarray, np.ndarray, np.ndarray]:
-    """From coefficients near by and first variances: the hazards; and of the lines kept coefficients, weight, variance.
+def _fit_by_marginal_likelihood(
+    likelihoods: Sequence[IntervalLikelihood],
+    splines: SplineTerms,
+    interactions: InteractionTerms,
+    near: FloatArray,
+    prior: FloatArray,
+) -> tuple[SplineHazards, FloatArray, FloatArray, FloatArray]:
+    """Fit from initial coefficients and variances; return the hazards, coefficients, importance and variances.
 
-    Weight: what a line adds to the likelihood, about.
+    The last three are of the splines that were kept. Importance is about what a spline adds to the likelihood.
     """
-    many, every = len(lines.column), np.arange(len(prior))
-    known = [phase.parabola(phase.terms(lines, pairs, every), at) for phase, at in zip(phases, near, strict=True)]
-    beliefs = [LINE] * many + [PAIR] * len(pairs.mean)
-    least, most = (np.array([getattr(belief, end) for belief in beliefs]) for end in ("least", "most"))
-    events = sum(np.count_nonzero(phase.sets.event) for phase in phases)
-    prior = evident(known, prior, least, most * min(1.0, events / ENOUGH))
+    n_splines, n_interactions, every = len(splines.column), len(interactions.mean), np.arange(len(prior))
+    parabolas = [
+        each.approximate(each.make_terms(splines, interactions, every), at)
+        for each, at in zip(likelihoods, near, strict=True)
+    ]
+    limits = [SPLINE_PRIOR] * n_splines + [INTERACTION_PRIOR] * n_interactions
+    smallest, largest = np.array([each.smallest for each in limits]), np.array([each.largest for each in limits])
+    n_events = sum(np.count_nonzero(each.sets.event) for each in likelihoods)
+    prior = estimate_prior_variances(parabolas, prior, smallest, largest * min(1.0, n_events / ENOUGH_EVENTS))
     kept = np.flatnonzero(prior)
-    terms = [phase.terms(lines, pairs, kept) for phase in phases]
+    terms = [each.make_terms(splines, interactions, kept) for each in likelihoods]
     coef = np.zeros_like(near)
-    for k, phase in enumerate(phases):
-        coef[k, kept] = phase.fitted(terms[k], prior[kept], near[k, kept], tol=0.01)
-    stretches = tuple(phase.stretch(terms[k], coef[k, kept]) for k, phase in enumerate(phases))
-    weight = sum(coef[k] ** 2 * np.diag(curvature) for k, (curvature, _) in enumerate(known))
-    if not len(pairs.mean):
-        lines, coef, weight, prior, many = lines.only(kept), coef[:, kept], weight[kept], prior[kept], len(kept)
-    pairs_kept = kept[kept >= many] - many if len(pairs.mean) else np.empty(0, dtype=np.int64)
-    made = LineHazards(
-        lines, pairs.only(pairs_kept), coef[:, :many] / lines.scale, coef[:, many:][:, pairs_kept], stretches
+    for k, each in enumerate(likelihoods):
+        coef[k, kept] = each.maximise(terms[k], prior[kept], near[k, kept], tol=0.01)
+    intervals = tuple(each.make_interval(terms[k], coef[k, kept]) for k, each in enumerate(likelihoods))
+    importance = np.asarray(sum(coef[k] ** 2 * np.diag(curvature) for k, (curvature, _) in enumerate(parabolas)))
+    kept_interactions = kept[kept >= n_splines] - n_splines if n_interactions else np.empty(0, dtype=np.int64)
+    if not n_interactions:
+        splines, coef, importance, prior = splines.select(kept), coef[:, kept], importance[kept], prior[kept]
+        n_splines = len(kept)
+    hazards = SplineHazards(
+        splines,
+        interactions.select(kept_interactions),
+        coef[:, :n_splines] / splines.scale,
+        coef[:, n_splines:][:, kept_interactions],
+        intervals,
     )
-    return made, coef, weight, prior
+    return hazards, coef, importance, prior
 
 
-def evident(
-    known: Sequence[tuple[np.ndarray, np.ndarray]], prior: np.ndarray, least: np.ndarray, most: np.ndarray
-) -> np.ndarray:
-    """Variances of the coefficients that make the data most likely, 0 where the term can go.
+def estimate_prior_variances(
+    parabolas: Sequence[tuple[FloatArray, FloatArray]], prior: FloatArray, smallest: FloatArray, largest: FloatArray
+) -> FloatArray:
+    """Return the prior variances that maximise the marginal likelihood, 0 where a term is dropped.
 
-    MacKay's rule: a coefficient's square over how well the data know it, both summed over the phases.
+    MacKay's fixed point: the squared posterior mean of a coefficient, divided by how well the data determine it, both
+    summed over the intervals.
     """
     prior = prior.copy()
-    for _ in range(ROUNDS):
+    for _ in range(VARIANCE_UPDATES):
         kept = np.flatnonzero(prior)
-        squares, certainty = np.zeros(len(kept)), np.zeros(len(kept))
-        for curvature, slope in known:
-            mean, variance = posterior(curvature[np.ix_(kept, kept)], slope[kept], prior[kept])
+        squares, determined = np.zeros(len(kept)), np.zeros(len(kept))
+        for curvature, slope in parabolas:
+            mean, variance = compute_posterior(curvature[np.ix_(kept, kept)], slope[kept], prior[kept])
             squares += mean**2
-            certainty += 1 - variance / prior[kept]
-        found = np.minimum(squares / np.maximum(certainty, 1e-12), most[kept])
-        prior[kept] = np.where(found >= least[kept], found, 0.0)
+            determined += 1 - variance / prior[kept]
+        updated = np.minimum(squares / np.maximum(determined, 1e-12), largest[kept])
+        prior[kept] = np.where(updated >= smallest[kept], updated, 0.0)
     return prior
 
 
-def posterior(curvature: np.ndarray, slope: np.ndarray, prior: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of each coefficient, given its prior variance."""
+def compute_posterior(curvature: FloatArray, slope: FloatArray, prior: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the posterior mean and variance of each coefficient, given the prior variances."""
     if not len(prior):
         return prior, prior
     width = np.sqrt(prior)

@@ -1,4 +1,4 @@
-"""Terms of broken lines: columns above a knot, products of two of them, and matrices of them made block by block."""
+"""Terms of linear splines: columns above a knot, interactions of two of them, and matrices of both, made in blocks."""
 
 from __future__ import annotations
 
@@ -7,26 +7,29 @@ from dataclasses import dataclass, fields
 import numba
 import numpy as np
 
-KNOTS = (0.25, 0.5, 0.75)  # quantiles of a column at which its line may bend
-REACH = 2.0  # of a term within a product: standard deviations, or an indicator's 0 to 1, less the mean
+from ..._typing import FloatArray, IntArray
+
+KNOTS = (0.25, 0.5, 0.75)  # quantiles of a column at which its spline may bend
+LARGEST_FACTOR = 2.0  # terms of an interaction are clipped here, in their scale (standard deviations, mostly)
 BLOCK_ROWS = 4096
 
 
 @dataclass(frozen=True, eq=False)
-class Lines:
-    """Terms of broken lines: which column, from which knot on, up to which value; mean and scale in training."""
+class SplineTerms:
+    """Linear splines (min(x, high) − knot)₊: the column, knot and upper end of each; its mean and scale in training."""
 
-    column: np.ndarray
-    knot: np.ndarray
-    high: np.ndarray
-    mean: np.ndarray
-    scale: np.ndarray
+    column: IntArray
+    knot: FloatArray
+    high: FloatArray
+    mean: FloatArray
+    scale: FloatArray
 
     @classmethod
-    def of(cls, X: np.ndarray) -> Lines:
-        """Each column from its least value on, and numbers with three values or more above their quartiles too.
+    def from_matrix(cls, X: FloatArray) -> SplineTerms:
+        """Make the terms of a matrix: each column from its least value, and numeric columns above their quartiles too.
 
-        Numbers count in standard deviations, indicators from 0 to 1: of rare ones less is believed.
+        Numbers are scaled by their standard deviation, indicators from 0 to 1: those of rare categories are therefore
+        shrunk more.
         """
         column, knot, high, mean, scale = [], [], [], [], []
         for j in range(X.shape[1]):
@@ -44,78 +47,82 @@ class Lines:
                 scale.append((reach if two else spread) or 1.0)
         return cls(np.array(column, dtype=np.int64), *(np.array(part) for part in (knot, high, mean, scale)))
 
-    def only(self, kept: np.ndarray) -> Lines:
-        """Some of them."""
-        return Lines(*(getattr(self, part.name)[kept] for part in fields(self)))
+    def select(self, kept: IntArray) -> SplineTerms:
+        """Return some of the terms."""
+        return SplineTerms(*(getattr(self, part.name)[kept] for part in fields(self)))
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
-    """Products of two terms, each centred, scaled and cut at `REACH`; and the product's mean in training."""
+class InteractionTerms:
+    """Products of two spline terms, each centred, scaled and clipped; with the mean of the product in training."""
 
-    first: np.ndarray
-    second: np.ndarray
-    mean: np.ndarray
+    first: IntArray
+    second: IntArray
+    mean: FloatArray
 
     @classmethod
-    def of(cls, X: np.ndarray, lines: Lines, chosen: np.ndarray) -> Pairs:
-        """Each of the chosen terms with each other one of another column."""
+    def from_splines(cls, X: FloatArray, splines: SplineTerms, chosen: IntArray) -> InteractionTerms:
+        """Multiply each of the chosen terms with every other one of another column."""
         one, other = (chosen[side] for side in np.triu_indices(len(chosen), 1))
-        apart = lines.column[one] != lines.column[other]
-        pairs = cls(one[apart], other[apart], np.zeros(np.count_nonzero(apart)))
-        terms = Terms(X, np.arange(len(X)), lines, pairs, len(lines.column) + np.arange(len(pairs.mean)))
-        return cls(pairs.first, pairs.second, np.ones(len(X)) @ terms / len(X))
+        apart = splines.column[one] != splines.column[other]
+        products = cls(one[apart], other[apart], np.zeros(np.count_nonzero(apart)))
+        every = len(splines.column) + np.arange(len(products.mean))
+        terms = TermMatrix(X, np.arange(len(X)), splines, products, every)
+        return cls(products.first, products.second, np.ones(len(X)) @ terms / len(X))
 
-    def only(self, kept: np.ndarray) -> Pairs:
-        """Some of them."""
-        return Pairs(*(getattr(self, part.name)[kept] for part in fields(self)))
-
-
-NO_PAIRS = Pairs(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
+    def select(self, kept: IntArray) -> InteractionTerms:
+        """Return some of the terms."""
+        return InteractionTerms(*(getattr(self, part.name)[kept] for part in fields(self)))
 
 
-class Terms:
-    """Some terms of some rows, lines first, centred and scaled: a matrix of which only blocks are ever made."""
+NO_INTERACTIONS = InteractionTerms(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
+
+
+class TermMatrix:
+    """Some terms of some rows, splines first, centred and scaled: a matrix of which only blocks are ever made."""
 
     __array_ufunc__ = None  # weights @ terms is ours to answer
 
-    def __init__(self, X: np.ndarray, order: np.ndarray, lines: Lines, pairs: Pairs, chosen: np.ndarray) -> None:
-        self.X, self.order, self.lines = X, order, lines
-        many = len(lines.column)
-        self.straight, pairs = chosen[chosen < many], pairs.only(chosen[chosen >= many] - many)
-        self.multiplied, sides = np.unique([pairs.first, pairs.second], return_inverse=True)
+    def __init__(
+        self, X: FloatArray, order: IntArray, splines: SplineTerms, interactions: InteractionTerms, chosen: IntArray
+    ) -> None:
+        self.X, self.order, self.splines = X, order, splines
+        n_splines = len(splines.column)
+        self.alone = chosen[chosen < n_splines]
+        products = interactions.select(chosen[chosen >= n_splines] - n_splines)
+        self.multiplied, sides = np.unique([products.first, products.second], return_inverse=True)
         self.first, self.second = sides.reshape(2, -1)
-        self.mean = pairs.mean
+        self.mean = products.mean
         self.shape = len(order), len(chosen)
 
     def __len__(self) -> int:
         return len(self.order)
 
-    def __getitem__(self, rows: slice) -> np.ndarray:
+    def __getitem__(self, rows: slice) -> FloatArray:
         X = self.X[self.order[rows]]
         block, factors = np.empty((len(X), self.shape[1])), np.empty((len(X), len(self.multiplied)))
-        for which, out in ((self.straight, block), (self.multiplied, factors)):
-            _draw(X, which, self.lines.column, self.lines.knot, self.lines.mean, self.lines.scale, out)
-        _multiply(factors, self.first, self.second, self.mean, block[:, len(self.straight) :])
+        for which, out in ((self.alone, block), (self.multiplied, factors)):
+            _fill_splines(X, which, self.splines.column, self.splines.knot, self.splines.mean, self.splines.scale, out)
+        _fill_interactions(factors, self.first, self.second, self.mean, block[:, len(self.alone) :])
         return block
 
-    def __matmul__(self, coef: np.ndarray) -> np.ndarray:
+    def __matmul__(self, coef: FloatArray) -> FloatArray:
         return np.concatenate([self[rows] @ coef for rows in self._blocks()])
 
-    def __rmatmul__(self, weights: np.ndarray) -> np.ndarray:
-        return np.sum([weights[rows] @ self[rows] for rows in self._blocks()], axis=0)
+    def __rmatmul__(self, weights: FloatArray) -> FloatArray:
+        return np.asarray(np.sum([weights[rows] @ self[rows] for rows in self._blocks()], axis=0))
 
-    def spread(self) -> np.ndarray:
-        """Standard deviations of the columns around the training mean."""
+    def spread(self) -> FloatArray:
+        """Return the standard deviations of the columns around the training mean."""
         squares = np.sum([(self[rows] ** 2).sum(axis=0) for rows in self._blocks()], axis=0)
-        return np.sqrt(squares / len(self))
+        return np.asarray(np.sqrt(squares / len(self)))
 
     def _blocks(self) -> list[slice]:
         return [slice(start, start + BLOCK_ROWS) for start in range(0, len(self.order), BLOCK_ROWS)]
 
 
 @numba.njit(cache=True, nogil=True)
-def _draw(
+def _fill_splines(
     X: np.ndarray,
     which: np.ndarray,
     column: np.ndarray,
@@ -131,47 +138,49 @@ def _draw(
 
 
 @numba.njit(cache=True, nogil=True)
-def _multiply(factors: np.ndarray, first: np.ndarray, second: np.ndarray, mean: np.ndarray, out: np.ndarray) -> None:
+def _fill_interactions(
+    factors: np.ndarray, first: np.ndarray, second: np.ndarray, mean: np.ndarray, out: np.ndarray
+) -> None:
     for i in range(len(factors)):
         for t in range(len(first)):
-            out[i, t] = _cut(factors[i, first[t]]) * _cut(factors[i, second[t]]) - mean[t]
+            out[i, t] = _clip(factors[i, first[t]]) * _clip(factors[i, second[t]]) - mean[t]
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
-def _cut(value: float) -> float:
-    return min(max(value, -REACH), REACH)
+def _clip(value: float) -> float:
+    return min(max(value, -LARGEST_FACTOR), LARGEST_FACTOR)
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
-def _above(value: float, knot: float, high: float, mean: float) -> float:
-    """One term of one row, centred."""
+def _spline(value: float, knot: float, high: float, mean: float) -> float:
+    """Return one term of one row, centred."""
     return max(min(value, high) - knot, 0.0) - mean
 
 
 @numba.njit(cache=True, nogil=True)
-def add_lines(
+def add_splines(
     columns: np.ndarray,
     column: np.ndarray,
     knot: np.ndarray,
     high: np.ndarray,
     mean: np.ndarray,
     slope: np.ndarray,
-    cost: np.ndarray,
+    factor: np.ndarray,
     by_column: bool,
     out: np.ndarray,
 ) -> None:
-    """Add slope·term·cost to the row of `out` of the term's column, or of the phase."""
+    """Add slope·term·factor to the row of `out` of the term's column, or of the interval."""
     for t in range(len(column)):
         x = columns[column[t]]
-        for phase in range(len(slope)):
-            to = out[column[t] if by_column else phase]
-            if slope[phase, t] != 0.0:
+        for interval in range(len(slope)):
+            to = out[column[t] if by_column else interval]
+            if slope[interval, t] != 0.0:
                 for i in range(len(x)):
-                    to[i] += slope[phase, t] * _above(x[i], knot[t], high[t], mean[t]) * cost[phase, i]
+                    to[i] += slope[interval, t] * _spline(x[i], knot[t], high[t], mean[t]) * factor[interval, i]
 
 
 @numba.njit(cache=True, nogil=True)
-def add_pairs(
+def add_interactions(
     columns: np.ndarray,
     column: np.ndarray,
     knot: np.ndarray,
@@ -182,19 +191,19 @@ def add_pairs(
     second: np.ndarray,
     typical: np.ndarray,
     slope: np.ndarray,
-    cost: np.ndarray,
+    factor: np.ndarray,
     by_column: bool,
     out: np.ndarray,
 ) -> None:
-    """Add slope·product·cost by halves to the rows of `out` of both columns, or whole to that of the phase."""
+    """Add slope·product·factor to the rows of `out` of both columns, half to each; or whole to that of the interval."""
     for t in range(len(first)):
         a, b = first[t], second[t]
         x, z = columns[column[a]], columns[column[b]]
-        for phase in range(len(slope)):
-            one, other = out[column[a] if by_column else phase], out[column[b] if by_column else phase]
+        for interval in range(len(slope)):
+            one, other = out[column[a] if by_column else interval], out[column[b] if by_column else interval]
             for i in range(len(x)):
-                product = _cut(_above(x[i], knot[a], high[a], mean[a]) / scale[a])
-                product *= _cut(_above(z[i], knot[b], high[b], mean[b]) / scale[b])
-                half = 0.5 * slope[phase, t] * (product - typical[t]) * cost[phase, i]
+                product = _clip(_spline(x[i], knot[a], high[a], mean[a]) / scale[a])
+                product *= _clip(_spline(z[i], knot[b], high[b], mean[b]) / scale[b])
+                half = 0.5 * slope[interval, t] * (product - typical[t]) * factor[interval, i]
                 one[i] += half
                 other[i] += half

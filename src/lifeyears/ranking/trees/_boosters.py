@@ -8,92 +8,97 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...models._partial_likelihood import RiskSets
-from ...models._proportional import Baseline
+from ..._typing import FloatArray, IntArray
+from ...models.fitting import Baseline, RiskSets
 from ...outcome import Outcome
+from .._piecewise import HazardInterval, linearise_expected_life, sum_expected_life
 from .._settings import Settings
-from ..splines._phases import Stretch, costs_of, years_of
-from ._shallow import shallow_trees
+from ._shallow import tabulate_trees
 
 if TYPE_CHECKING:
     import lightgbm
 
 FEW_LEAVES = 8
-Objective = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+Objective = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
 
 @dataclass(frozen=True, eq=False)
 class YearsTrees:
-    """f(x) = centre + Σ trees: years, as they are.
+    """Expected years f(x) = centre + Σ trees.
 
-    LightGBM takes no offset from a custom objective: the mean label is ours to keep.
+    LightGBM takes no offset from a custom objective, so that the mean label is kept here.
     """
 
     booster: lightgbm.Booster
     centre: float
     rounds: int
 
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        """Years of each row."""
-        return self.centre + summed(self.booster, self.rounds, X)
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Return the expected years of each row."""
+        return self.centre + sum_trees(self.booster, self.rounds, X)
 
-    def explained(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Years; and what each column adds to them (n, p), and last what all rows share (Shapley values)."""
-        sums, parts = shared_out(self.booster, self.rounds, X)
+    def predict_contributions(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return years, and their Shapley values (n, p + 1), the last being what all rows share."""
+        sums, parts = compute_shapley_values(self.booster, self.rounds, X)
         parts[:, -1] += self.centre
         return self.centre + sums, parts
 
 
 @dataclass(frozen=True, eq=False)
-class Phase(Stretch):
-    """f = Σ trees."""
+class BoostedInterval(HazardInterval):
+    """An interval whose log hazard is f(x) = Σ trees."""
 
     booster: lightgbm.Booster
 
     @classmethod
-    def of(
-        cls, booster: lightgbm.Booster, objective: PartialLikelihoodObjective, scores: np.ndarray, length: float
-    ) -> Phase:
-        """With Breslow's baseline for the scores of the training rows."""
-        baseline = objective.baseline(scores)
+    def from_scores(
+        cls, booster: lightgbm.Booster, objective: PartialLikelihoodObjective, scores: FloatArray, length: float
+    ) -> BoostedInterval:
+        """Make an interval with Breslow's baseline for the scores of the training rows."""
+        baseline = objective.estimate_baseline(scores)
         return cls(baseline, baseline.life_table(scores, length), length, booster)
 
 
 @dataclass(frozen=True, eq=False)
 class HazardTrees:
-    """Hazards that are proportional within a phase; years are the restricted mean of the whole curve."""
+    """Hazards that are proportional within each interval; years are the restricted mean of the whole curve."""
 
-    phases: tuple[Phase, ...]
+    intervals: tuple[BoostedInterval, ...]
     rounds: int
 
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        """Years of each row."""
-        return years_of(self.phases, [summed(phase.booster, self.rounds, X) for phase in self.phases])
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Return the expected years of each row."""
+        log_hazards = [sum_trees(interval.booster, self.rounds, X) for interval in self.intervals]
+        return sum_expected_life(self.intervals, log_hazards)
 
-    def explained(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Years; and what each column adds to them (n, p), and last what all rows share (Shapley values of hazards)."""
-        sums, parts = zip(*(shared_out(phase.booster, self.rounds, X) for phase in self.phases), strict=True)
-        years, typical, costs = costs_of(self.phases, sums, [part[:, -1] for part in parts])
+    def predict_contributions(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return years, and what each column adds to them (n, p + 1), the last being what all rows share.
+
+        Shapley values of the log hazards are scaled to add up to years.
+        """
+        values = [compute_shapley_values(interval.booster, self.rounds, X) for interval in self.intervals]
+        sums, parts = zip(*values, strict=True)
+        years, typical, slopes = linearise_expected_life(self.intervals, sums, [part[:, -1] for part in parts])
         total = parts[0]
-        for place, (part, cost) in enumerate(zip(parts, costs, strict=True)):
-            part *= cost[:, None]  # the parts are ours to use up
+        for place, (part, slope) in enumerate(zip(parts, slopes, strict=True)):
+            part *= slope[:, None]  # in place: nobody else has these arrays
             if place:
                 total += part
         total[:, -1] = typical
         return years, total
 
 
-def summed(booster: lightgbm.Booster, rounds: int, X: np.ndarray) -> np.ndarray:
-    """The first trees of a booster, added up."""
-    trees = shallow_trees(booster, rounds)
+def sum_trees(booster: lightgbm.Booster, rounds: int, X: FloatArray) -> FloatArray:
+    """Return the sum of the first trees of a booster."""
+    trees = tabulate_trees(booster, rounds)
     return np.asarray(booster.predict(X, num_iteration=rounds)) if trees is None else trees.predict(X)
 
 
-def shared_out(booster: lightgbm.Booster, rounds: int, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The same, and the Shapley values of the columns (n, p), with what all rows share last."""
-    trees = shallow_trees(booster, rounds)
+def compute_shapley_values(booster: lightgbm.Booster, rounds: int, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the sum of the first trees, and its Shapley values (n, p + 1), the last being what all rows share."""
+    trees = tabulate_trees(booster, rounds)
     if trees is not None:
-        return trees.explained(X)
+        return trees.predict_contributions(X)
     parts = booster.predict(X, num_iteration=rounds, pred_contrib=True)
     return np.asarray(booster.predict(X, num_iteration=rounds)), np.asarray(parts)
 
@@ -104,7 +109,7 @@ class PartialLikelihoodObjective:
     def __init__(self, y: Outcome) -> None:
         self.sets = RiskSets.of(y, None, "breslow")
 
-    def __call__(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def __call__(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
         sets = self.sets
         eta = scores[sets.order]
         risk = np.exp(eta - eta.max())
@@ -117,30 +122,30 @@ class PartialLikelihoodObjective:
         hessian[sets.order] = np.maximum(risk * first - risk**2 * second, 1e-9)
         return gradient, hessian
 
-    def baseline(self, scores: np.ndarray) -> Baseline:
-        """Breslow's cumulative hazard for these scores."""
+    def estimate_baseline(self, scores: FloatArray) -> Baseline:
+        """Return Breslow's cumulative hazard for these scores."""
         return Baseline.breslow(self.sets, scores[self.sets.order])
 
 
-def training_table(X: np.ndarray, settings: Settings, seed: int) -> lightgbm.Dataset:
-    """Binned columns, made once for all members."""
+def bin_columns(X: FloatArray, settings: Settings, seed: int) -> lightgbm.Dataset:
+    """Bin the columns for LightGBM, once for all members."""
     import lightgbm
 
     return lightgbm.Dataset(X, params=_parameters(settings, seed, threads=1), free_raw_data=False)
 
 
-def grow(
+def train_booster(
     table: lightgbm.Dataset,
     objective: Objective,
-    start: np.ndarray | float,
+    start: FloatArray | float,
     settings: Settings,
     seed: int,
     threads: int,
-    callbacks: Sequence[Callable] = (),
-    held_out: Callable[[np.ndarray], float] | None = None,
+    callbacks: Sequence[Callable[..., None]] = (),
+    held_out: Callable[[FloatArray], float] | None = None,
     held_out_table: lightgbm.Dataset | None = None,
 ) -> lightgbm.Booster:
-    """Boost from `start`; with held-out rows, stop when their loss has not fallen for a while."""
+    """Train a booster from `start`; with held-out rows, stop when their loss has not fallen for a while."""
     import lightgbm
 
     parameters = _parameters(settings, seed, threads)
@@ -155,15 +160,15 @@ def grow(
     return lightgbm.train(parameters, table, settings.n_estimators, **extra)
 
 
-def staged(booster: lightgbm.Booster, X: np.ndarray, start: float, rounds: np.ndarray) -> np.ndarray:
-    """Scores after some numbers of rounds, (len(rounds), n)."""
-    trees = shallow_trees(booster, int(rounds[-1]))
+def predict_stages(booster: lightgbm.Booster, X: FloatArray, start: float, rounds: IntArray) -> FloatArray:
+    """Return the scores after some numbers of rounds, (len(rounds), n)."""
+    trees = tabulate_trees(booster, int(rounds[-1]))
     if trees is not None:
-        return start + trees.staged(X, rounds)
+        return start + trees.predict_stages(X, rounds)
     scores, last = [np.full(len(X), start)], 0
-    for many in rounds:
-        scores.append(scores[-1] + booster.predict(X, start_iteration=last, num_iteration=many - last, num_threads=1))
-        last = many
+    for count in rounds:
+        scores.append(scores[-1] + booster.predict(X, start_iteration=last, num_iteration=count - last, num_threads=1))
+        last = count
     return np.array(scores[1:])
 
 

@@ -1,8 +1,10 @@
-"""LightGBM trusts the text of a model it reads: this looks at it first."""
+"""Check the text of a saved booster before LightGBM, which trusts its input, reads it."""
 
 from __future__ import annotations
 
 import re
+
+from ...errors import ModelFileError
 
 _WHOLE = re.compile(r"-?[0-9]{1,10}")
 _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*(e[-+]?[0-9]{1,3})?|inf|nan)")
@@ -10,7 +12,7 @@ _HEAD = {
     "version", "num_class", "num_tree_per_iteration", "label_index", "max_feature_idx", "objective", "feature_names",
     "feature_infos", "tree_sizes",
 }  # fmt: skip
-# What a tree's lists hold, and whether there is one value a split or one a leaf
+# What the lists of a tree hold: one value per split, or one per leaf
 _SPLITS = {
     **dict.fromkeys(("split_feature", "decision_type", "left_child", "right_child", "internal_count"), _WHOLE),
     **dict.fromkeys(("split_gain", "threshold", "internal_value", "internal_weight"), _NUMBER),
@@ -24,15 +26,20 @@ _END = (
 
 
 def check_booster_text(text: str) -> str:
-    """Refuse a LightGBM text that would crash it or send it round in circles; return what it needs of it.
+    """Refuse the text of a booster that would crash LightGBM or make it loop forever; return the part that it needs.
 
-    LightGBM reads trees on several threads, and a number that is none ends the process there: every value is looked
-    at, and what our trees never hold (categories, linear leaves, several classes) is refused. What stands behind the
-    trees (the parameters of the training, which can crash it, too) is not needed to predict, and is left out.
+    LightGBM reads trees on several threads, where a malformed number ends the process: every value is therefore
+    checked, and whatever our trees never contain (categories, linear leaves, several classes) is refused. The text
+    after the trees (training parameters, which can crash LightGBM too) is not needed for predictions and left out.
+
+    Raises
+    ------
+    ModelFileError
+        If the text is not as LightGBM writes it.
     """
     head, *trees = text.split("\nTree=")
     try:
-        stated = _lines(head.removeprefix("tree\n"), _HEAD)
+        stated = _parse_lines(head.removeprefix("tree\n"), _HEAD)
         features = int(stated["max_feature_idx"])
         sizes = [int(size) for size in stated["tree_sizes"].split()]
         if (stated["num_class"], stated["num_tree_per_iteration"]) != ("1", "1"):
@@ -51,23 +58,23 @@ def check_booster_text(text: str) -> str:
             first, _, rest = block.partition("\n")
             if first != f"Tree={number}":
                 raise ValueError(f"{first[:40]} in the place of tree {number}")
-            _check_tree(_lines(rest, {*_SPLITS, *_LEAVES, *_SINGLE}), features)
+            _check_tree(_parse_lines(rest, {*_SPLITS, *_LEAVES, *_SINGLE}), features)
     except (KeyError, ValueError) as error:
-        raise ValueError(f"a booster is not as LightGBM writes it: {error}") from None
+        raise ModelFileError(f"a booster is not as LightGBM writes it: {error}") from None
     return text.partition("end of trees")[0] + _END
 
 
-def _lines(block: str, known: set[str]) -> dict[str, str]:
-    """Lines of name=values; each name is known and stands there once."""
-    found: dict[str, str] = {}
+def _parse_lines(block: str, known: set[str]) -> dict[str, str]:
+    """Read lines of name=values, each name known and present once."""
+    entries: dict[str, str] = {}
     for line in block.split("\n"):
         if not line:
             continue
         name, _, values = line.partition("=")
-        if name not in known or name in found:
+        if name not in known or name in entries:
             raise ValueError(f"the line {line[:40]!r}")
-        found[name] = values
-    return found
+        entries[name] = values
+    return entries
 
 
 def _check_tree(tree: dict[str, str], features: int) -> None:
@@ -77,14 +84,14 @@ def _check_tree(tree: dict[str, str], features: int) -> None:
     leaves = int(tree["num_leaves"])
     if leaves < 1 or int(tree["num_cat"]) or int(tree.get("is_linear", "0")):
         raise ValueError("num_leaves, num_cat or is_linear: we train on numbers, with plain leaves")
-    for lists, many in ((_SPLITS, leaves - 1), (_LEAVES, leaves)):
+    for lists, count in ((_SPLITS, leaves - 1), (_LEAVES, leaves)):
         for name, form in lists.items():
             values = tree.get(name, "").split(" ") if tree.get(name) else []
             optional = leaves == 1 and name != "leaf_value"
-            if len(values) != many and not (optional and not values):
+            if len(values) != count and not (optional and not values):
                 raise ValueError(name)
             if not all(form.fullmatch(value) for value in values):
-                raise ValueError(f"{name} holds what is no number")
+                raise ValueError(f"{name} has a value that is not a number")
     if leaves == 1:
         return
     if any(not 0 <= int(feature) <= features for feature in tree["split_feature"].split()):

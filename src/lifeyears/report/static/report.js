@@ -3,8 +3,12 @@
   // Charts: drawn once, as wide as their box; the style sheet gives their colours.
   const charts = JSON.parse(document.getElementById("charts").textContent);
   const base = {
-    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { size: 13, family: getComputedStyle(document.body).fontFamily }, hovermode: "closest",
-    bargap: 0.25, dragmode: false,
+    paper_bgcolor: "rgba(0,0,0,0)",
+    plot_bgcolor: "rgba(0,0,0,0)",
+    font: { size: 13, family: getComputedStyle(document.body).fontFamily },
+    hovermode: "closest",
+    bargap: 0.25,
+    dragmode: false,
   };
   const config = { displayModeBar: false, responsive: false, scrollZoom: false, doubleClick: false };
   const fit = (svg) => {
@@ -24,35 +28,50 @@
   const boxes = [...document.querySelectorAll(".chart")].filter((box) => charts[box.dataset.chart]);
   const visible = () => boxes.filter((box) => box.clientWidth > 0);
   const widths = new Map();
-  const drawChanged = () => Promise.all(visible().filter((box) => widths.get(box) !== box.clientWidth).map((box) => {
-    widths.set(box, box.clientWidth);
-    return draw(box);
-  }));
-  drawChanged().then(() => { document.documentElement.dataset.ready = "true"; });
+  const drawChanged = () =>
+    Promise.all(
+      visible()
+        .filter((box) => widths.get(box) !== box.clientWidth)
+        .map((box) => {
+          widths.set(box, box.clientWidth);
+          return draw(box);
+        }),
+    );
+  drawChanged().then(() => {
+    document.documentElement.dataset.ready = "true";
+  });
   let waiting = 0;
   window.addEventListener("resize", () => {
     clearTimeout(waiting);
-    waiting = setTimeout(() => { if (!window.matchMedia("print").matches) drawChanged(); }, 150);
+    waiting = setTimeout(() => {
+      if (!window.matchMedia("print").matches) drawChanged();
+    }, 150);
   });
   document.addEventListener("toggle", drawChanged, true);
 
-  document.querySelectorAll(".legend button").forEach((button) => button.addEventListener("click", () => {
-    const shown = button.getAttribute("aria-pressed") !== "true";
-    button.setAttribute("aria-pressed", String(shown));
-    const box = button.closest("figure").querySelector(".chart");
-    Plotly.restyle(box, { visible: shown }, [Number(button.dataset.trace)]).then(() => fitAll(box));
-  }));
+  for (const button of document.querySelectorAll(".legend button"))
+    button.addEventListener("click", () => {
+      const shown = button.getAttribute("aria-pressed") !== "true";
+      button.setAttribute("aria-pressed", String(shown));
+      const box = button.closest("figure").querySelector(".chart");
+      Plotly.restyle(box, { visible: shown }, [Number(button.dataset.trace)]).then(() => fitAll(box));
+    });
 
   // Tables: a button in each heading sorts, a button above saves.
   const raw = (cell) => ("v" in cell.dataset ? JSON.parse(cell.dataset.v) : cell.textContent);
-  const compare = (a, b) => (typeof a === "number" && typeof b === "number" ? a - b
-    : String(a).localeCompare(String(b), "en", { numeric: true }));
+  const compare = (a, b) =>
+    typeof a === "number" && typeof b === "number"
+      ? a - b
+      : String(a).localeCompare(String(b), "en", { numeric: true });
   const unknown = (value) => value === "–" || value === "";
   const sort = (table, column) => {
     const heads = [...table.tHead.rows[0].cells];
-    const ascending = heads[column].getAttribute("aria-sort") === "descending"
-      || (heads[column].getAttribute("aria-sort") !== "ascending" && !heads[column].classList.contains("number"));
-    heads.forEach((head, place) => head.setAttribute("aria-sort", place !== column ? "none" : ascending ? "ascending" : "descending"));
+    const ascending =
+      heads[column].getAttribute("aria-sort") === "descending" ||
+      (heads[column].getAttribute("aria-sort") !== "ascending" && !heads[column].classList.contains("number"));
+    heads.forEach((head, place) => {
+      head.setAttribute("aria-sort", place !== column ? "none" : ascending ? "ascending" : "descending");
+    });
     const body = table.tBodies[0];
     const rows = [...body.rows].map((row) => [raw(row.cells[column]), row]);
     rows.sort(([a], [b]) => {
@@ -63,18 +82,20 @@
   };
   const quoted = (value) => {
     let text = value === null || value === undefined ? "" : String(value);
-    if (typeof value === "string" && /^[=+\-@\t\r]/.test(text)) text = "'" + text; // no formula for a spreadsheet
+    if (typeof value === "string" && /^[=+\-@\t\r]/.test(text)) text = `'${text}`; // no formula for a spreadsheet
     return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   const extra = (cell) => ("extra" in cell.dataset ? JSON.parse(cell.dataset.extra) : []);
   const asCsv = (table) => {
     const heads = [...table.tHead.rows[0].cells];
     const names = heads.flatMap((head) => [head.dataset.label || head.textContent, ...extra(head)]);
-    const lines = [...table.tBodies[0].rows].map((row) => [...row.cells].flatMap((cell) => {
-      const value = raw(cell);
-      return [value === "–" ? "" : value, ...extra(cell)];
-    }));
-    return [names, ...lines].map((line) => line.map(quoted).join(",")).join("\r\n") + "\r\n";
+    const lines = [...table.tBodies[0].rows].map((row) =>
+      [...row.cells].flatMap((cell) => {
+        const value = raw(cell);
+        return [value === "–" ? "" : value, ...extra(cell)];
+      }),
+    );
+    return [names, ...lines].map((line) => `${line.map(quoted).join(",")}\r\n`).join("");
   };
   const save = (table) => {
     const link = document.createElement("a");
@@ -104,17 +125,19 @@
     const title = box.querySelector("h4");
     button.setAttribute("aria-label", `Download as CSV: ${title ? title.textContent : table.dataset.name}`);
     button.addEventListener("click", () => save(table));
-    if (title) bar.append(title); else bar.append(document.createElement("span"));
+    if (title) bar.append(title);
+    else bar.append(document.createElement("span"));
     const hint = document.createElement("span");
     hint.className = "hint";
     hint.textContent = "more columns →";
     bar.append(hint, button);
     box.prepend(bar);
   });
-  const hints = () => document.querySelectorAll(".table .scroll").forEach((scroll) => {
-    const hint = scroll.parentElement.querySelector(".bar .hint");
-    if (hint) hint.hidden = scroll.scrollWidth <= scroll.clientWidth + 1;
-  });
+  const hints = () =>
+    document.querySelectorAll(".table .scroll").forEach((scroll) => {
+      const hint = scroll.parentElement.querySelector(".bar .hint");
+      if (hint) hint.hidden = scroll.scrollWidth <= scroll.clientWidth + 1;
+    });
   hints();
   window.addEventListener("resize", hints);
   document.addEventListener("toggle", hints, true);

@@ -1,8 +1,8 @@
 // Which view is shown; the token, where one is needed.
 
-import { by, call, say } from "./page.js";
-import * as match from "./match.js";
 import * as compare from "./compare.js";
+import * as match from "./match.js";
+import { by, call, say } from "./page.js";
 import * as policy from "./policy.js";
 
 const views = { match, compare, policy };
@@ -37,5 +37,9 @@ document.querySelector(".skip").addEventListener("click", (event) => {
   by("content").focus();
 });
 window.addEventListener("hashchange", open);
-call("/api/health").then((found) => { by("version").textContent = `Lifeyears ${found.version}`; }).catch((error) => say(error.message));
+call("/api/health")
+  .then((found) => {
+    by("version").textContent = `Lifeyears ${found.version}`;
+  })
+  .catch((error) => say(error.message));
 open();

@@ -15,16 +15,18 @@ export function el(name, attributes = {}, ...children) {
 }
 
 export const number = (value, digits = 2) =>
-  value === null || value === undefined || Number.isNaN(value) ? "–"
+  value === null || value === undefined || Number.isNaN(value)
+    ? "–"
     : Number(value).toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
-export const percent = (value, digits = 1) => (value === null || value === undefined ? "–" : `${number(100 * value, digits)}%`);
+export const percent = (value, digits = 1) =>
+  value === null || value === undefined ? "–" : `${number(100 * value, digits)}%`;
 export const signed = (value, digits = 2) => (value > 0 ? "+" : value < 0 ? "−" : "") + number(Math.abs(value), digits);
 export const words = (name) => String(name).replaceAll("_", " ");
 
 /** What the service said was wrong. */
 export class Refused extends Error {
   constructor(status, error) {
-    super(error.message);
+    super(error.hint ? `${error.message}. ${error.hint}` : error.message);
     Object.assign(this, { status, code: error.code, row: error.row, column: error.column });
   }
 }
@@ -44,9 +46,12 @@ export async function call(path, content, method) {
   } catch {
     throw new Refused(0, { code: "unreachable", message: "The service does not answer. Is it still running?" });
   }
-  const found = await reply.json().catch(() => ({ error: { code: "bad_reply", message: "The answer cannot be read." } }));
+  const found = await reply
+    .json()
+    .catch(() => ({ error: { code: "bad_reply", message: "The answer cannot be read." } }));
   if (reply.status === 401) document.dispatchEvent(new CustomEvent("token-needed"));
-  if (!reply.ok) throw new Refused(reply.status, found.error || { code: "unknown", message: "The request was refused." });
+  if (!reply.ok)
+    throw new Refused(reply.status, found.error || { code: "unknown", message: "The request was refused." });
   return found;
 }
 
@@ -74,10 +79,13 @@ const quoted = (value) => {
   return /[",\n\r;]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 
-export const csv = (names, rows) => [names, ...rows].map((row) => row.map(quoted).join(",")).join("\r\n") + "\r\n";
+export const csv = (names, rows) => [names, ...rows].map((row) => `${row.map(quoted).join(",")}\r\n`).join("");
 
 export function download(name, text) {
-  const link = el("a", { href: URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" })), download: name });
+  const link = el("a", {
+    href: URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" })),
+    download: name,
+  });
   document.body.append(link);
   link.click();
   link.remove();
@@ -102,18 +110,47 @@ export async function copy(text) {
 /** A table that can be copied and downloaded; columns: {name, get, show, number}. */
 export function dataTable(title, file, columns, rows, note) {
   const values = () => rows.map((row) => columns.map((column) => column.get(row)));
-  const text = () => csv(columns.map((column) => column.name), values());
-  const head = el("tr", {}, columns.map((column) => el("th", { class: column.number ? "n" : null, scope: "col" }, column.label || column.name)));
-  const body = rows.map((row) => el("tr", {}, columns.map((column) => {
-    const value = column.get(row);
-    return el("td", { class: column.number ? "n" : null }, column.show ? column.show(value, row) : value === null || value === undefined ? "–" : String(value));
-  })));
-  return el("div", { class: "card" },
-    el("div", { class: "tabletop" }, el("h2", {}, title), el("div", { class: "row" },
-      el("button", { type: "button", onclick: () => copy(text()) }, "Copy"),
-      el("button", { type: "button", onclick: () => download(file, text()) }, "Download CSV"))),
+  const text = () =>
+    csv(
+      columns.map((column) => column.name),
+      values(),
+    );
+  const head = el(
+    "tr",
+    {},
+    columns.map((column) => el("th", { class: column.number ? "n" : null, scope: "col" }, column.label || column.name)),
+  );
+  const body = rows.map((row) =>
+    el(
+      "tr",
+      {},
+      columns.map((column) => {
+        const value = column.get(row);
+        return el(
+          "td",
+          { class: column.number ? "n" : null },
+          column.show ? column.show(value, row) : value === null || value === undefined ? "–" : String(value),
+        );
+      }),
+    ),
+  );
+  return el(
+    "div",
+    { class: "card" },
+    el(
+      "div",
+      { class: "tabletop" },
+      el("h2", {}, title),
+      el(
+        "div",
+        { class: "row" },
+        el("button", { type: "button", onclick: () => copy(text()) }, "Copy"),
+        el("button", { type: "button", onclick: () => download(file, text()) }, "Download CSV"),
+      ),
+    ),
     note ? el("p", { class: "hint" }, note) : null,
-    el("div", { class: "scroll" }, el("table", {}, el("thead", {}, head), el("tbody", {}, body))));
+    el("div", { class: "scroll" }, el("table", {}, el("thead", {}, head), el("tbody", {}, body))),
+  );
 }
 
 /** Rows of a CSV text: [names, rows of texts, line of each row]; refuses what cannot be read. */
@@ -122,21 +159,37 @@ export function readCsv(text) {
   const first = text.slice(0, text.search(/\r|\n|$/));
   const count = (mark) => first.split(mark).length;
   const mark = [",", ";", "\t", "|"].reduce((best, one) => (count(one) > count(best) ? one : best), ",");
-  const rows = [], lines = [];
-  let row = [], cell = "", inside = false, line = 1, begun = 1;
-  const endCell = () => { row.push(cell); cell = ""; };
+  const rows = [],
+    lines = [];
+  let row = [],
+    cell = "",
+    inside = false,
+    line = 1,
+    begun = 1;
+  const endCell = () => {
+    row.push(cell);
+    cell = "";
+  };
   const endRow = () => {
     endCell();
-    if (row.length > 1 || row[0].trim() !== "") { rows.push(row); lines.push(begun); }
+    if (row.length > 1 || row[0].trim() !== "") {
+      rows.push(row);
+      lines.push(begun);
+    }
     row = [];
     begun = line;
   };
   for (let i = 0; i < text.length; i++) {
     const sign = text[i];
     if (inside) {
-      if (sign === '"' && text[i + 1] === '"') { cell += '"'; i++; }
-      else if (sign === '"') inside = false;
-      else { cell += sign; if (sign === "\n") line++; }
+      if (sign === '"' && text[i + 1] === '"') {
+        cell += '"';
+        i++;
+      } else if (sign === '"') inside = false;
+      else {
+        cell += sign;
+        if (sign === "\n") line++;
+      }
     } else if (sign === '"' && cell === "") inside = true;
     else if (sign === mark) endCell();
     else if (sign === "\n" || sign === "\r") {
@@ -145,23 +198,42 @@ export function readCsv(text) {
       endRow();
     } else cell += sign;
   }
-  if (inside) throw new Error(`The file cannot be divided into fields: a quotation mark opens in line ${begun} and never closes.`);
+  if (inside)
+    throw new Error(
+      `The file cannot be divided into fields: a quotation mark opens in line ${begun} and never closes.`,
+    );
   if (cell !== "" || row.length) endRow();
-  if (rows.length < 2) throw new Error("The file has no rows: a first line with the names of the columns, then one line a candidate, are expected.");
+  if (rows.length < 2)
+    throw new Error(
+      "The file has no rows: a first line with the names of the columns, then one line a candidate, are expected.",
+    );
   const names = rows.shift().map((name) => name.trim());
   lines.shift();
   const twice = names.find((name, i) => name !== "" && names.indexOf(name) !== i);
   if (twice !== undefined) throw new Error(`The column ${twice} is there twice: which one is meant?`);
   const wrong = rows.findIndex((one) => one.length !== names.length);
-  if (wrong >= 0) throw new Error(`Row ${wrong + 1} (line ${lines[wrong]} of the file) has ${rows[wrong].length} fields, the header ${names.length}.`);
+  if (wrong >= 0)
+    throw new Error(
+      `Row ${wrong + 1} (line ${lines[wrong]} of the file) has ${rows[wrong].length} fields, the header ${names.length}.`,
+    );
   return { names, rows, lines };
 }
 
 // Numbers as `lifeyears rank` reads them: thousands in groups of three, all with one mark; commas or points for decimals.
-const written = (group, point) => new RegExp(`^[+\\-−]?(?:(?:\\d+|[1-9]\\d{0,2}(?:([${group}'’ \u00a0\u202f])\\d{3})(?:\\1\\d{3})*)(?:${point}\\d*)?|${point}\\d+)(?:[eE][+-]?\\d+)?$`);
+const written = (group, point) =>
+  new RegExp(
+    `^[+\\-−]?(?:(?:\\d+|[1-9]\\d{0,2}(?:([${group}'’ \u00a0\u202f])\\d{3})(?:\\1\\d{3})*)(?:${point}\\d*)?|${point}\\d+)(?:[eE][+-]?\\d+)?$`,
+  );
 const WRITTEN = { ".": written(",", "\\."), ",": written(".", ",") };
-const value = (text, mark) => Number(text.replace(mark === "." ? /[,'’ \u00a0\u202f]/g : /[.'’ \u00a0\u202f]/g, "").replace(mark, ".").replace("−", "-"));
-const plain = (text) => text !== "" && Number.isFinite(Number(text)) && /^[+-]?[\d.]/.test(text) && !/^[+-]?0[xbo]/i.test(text);
+const value = (text, mark) =>
+  Number(
+    text
+      .replace(mark === "." ? /[,'’ \u00a0\u202f]/g : /[.'’ \u00a0\u202f]/g, "")
+      .replace(mark, ".")
+      .replace("−", "-"),
+  );
+const plain = (text) =>
+  text !== "" && Number.isFinite(Number(text)) && /^[+-]?[\d.]/.test(text) && !/^[+-]?0[xbo]/i.test(text);
 
 /** Texts of one column as numbers; what is none stays a text. One decimal mark for all of them. */
 export function readNumbers(texts) {
@@ -170,7 +242,10 @@ export function readNumbers(texts) {
   const known = texts.filter((text) => text !== null);
   const marks = [".", ","].filter((mark) => known.every((text) => WRITTEN[mark].test(text)));
   const unclear = marks.length > 1 && known.find((text) => value(text, ".") !== value(text, ","));
-  if (unclear) return texts.map((text) => (text === null ? null : WRITTEN["."].test(text) && value(text, ".") === value(text, ",") ? value(text, ".") : text));
+  if (unclear)
+    return texts.map((text) =>
+      text === null ? null : WRITTEN["."].test(text) && value(text, ".") === value(text, ",") ? value(text, ".") : text,
+    );
   const mark = marks[0] || ".";
   return texts.map((text) => (text === null ? null : WRITTEN[mark].test(text) ? value(text, mark) : text));
 }

@@ -9,8 +9,7 @@ import pandas as pd
 
 from ...._typing import FloatArray, IntArray
 from ....data import Population
-from ....data.registry._geography import centres
-from ....data.registry._match import GROUPS
+from ....data.registry import BLOOD_GROUPS, list_centres
 from ...engine import CHANGED, GONE, ITEM, LISTED, Events, sort_events
 from ._pair_law import CandidateLaw, DonorLaw, split_effects
 from ._paths import DIED, Paths, compute_frailty, draw_paths, expect_life_without
@@ -51,7 +50,7 @@ class Arrivals:
     group, centre, donor_group : arrays of codes
     open_to : array
         Share of hearts that suit each candidate, beyond blood group, distance and size.
-    distances : array, shape (donors, centres)
+    distances : array, shape (donors, list_centres)
         Nautical miles.
     candidate_law, donor_law
         For the true expected life of a pair.
@@ -94,7 +93,7 @@ def draw_arrivals(world: World, years: float, seed: np.random.SeedSequence) -> A
     entry = np.maximum(listed, -world.burn_in_years)
     paths = draw_paths(first, entry, frailty, years, world, courses)
     theirs, ours = split_effects(candidates, donors, world)
-    known = centres()
+    known = list_centres()
     place = (donors[name].to_numpy()[:, None] for name in ("donor_east_nm", "donor_north_nm"))
     return Arrivals(
         candidates=candidates,
@@ -104,10 +103,10 @@ def draw_arrivals(world: World, years: float, seed: np.random.SeedSequence) -> A
         paths=paths,
         without=expect_life_without(frailty, world),
         quality=_draw_quality(donors, world.quality, tastes),
-        group=_codes(candidates["blood_group"], GROUPS),
+        group=_codes(candidates["blood_group"], BLOOD_GROUPS),
         centre=candidates["centre"].cat.codes.to_numpy(dtype=np.int64),
         open_to=world.suitable * (1 - np.nan_to_num(candidates["antibodies_class_1"].to_numpy(float)) / 100),
-        donor_group=_codes(donors["donor_blood_group"], GROUPS),
+        donor_group=_codes(donors["donor_blood_group"], BLOOD_GROUPS),
         distances=np.hypot(known.east - next(place), known.north - next(place)).round(),
         candidate_law=theirs,
         donor_law=ours,
@@ -123,7 +122,7 @@ def _draw_first_status(candidates: pd.DataFrame, world: World, rng: np.random.Ge
 
 
 def _draw_quality(donors: pd.DataFrame, spread: float, rng: np.random.Generator) -> FloatArray:
-    """Draw how likely centres are to accept a heart: half of the variance is in what is recorded of the donor."""
+    """Draw how likely list_centres are to accept a heart: half of the variance is in what is recorded of the donor."""
     age = np.nan_to_num((donors["donor_age"].to_numpy(float) - 33) / 11.5)
     pumping = np.nan_to_num((donors["donor_ejection_fraction"].to_numpy(float) - 61.5) / 7)
     recorded = -0.5 * age + 0.3 * pumping

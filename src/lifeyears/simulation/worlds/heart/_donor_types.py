@@ -9,7 +9,7 @@ import pandas as pd
 
 from ...._typing import IntArray
 from ....data import Population
-from ....data.registry._match import GROUPS
+from ....data.registry import BLOOD_GROUPS
 from ._pair_law import compute_heart_mass
 from ._world import World
 
@@ -51,5 +51,5 @@ def make_typical_pairs(candidates: pd.DataFrame, rows: IntArray, donor_type: int
     after_death = donors["donor_circulatory_death"].iloc[donor_type] == "yes"
     hours = round(2.2 + 0.0022 * TYPICAL["distance_nm"] + 1.6 * after_death, 1)
     same = pd.Categorical(["identical"] * len(rows), categories=["identical", "compatible"])
-    group = pd.Categorical(pairs["blood_group"].astype(str), categories=GROUPS)
+    group = pd.Categorical(pairs["blood_group"].astype(str), categories=BLOOD_GROUPS)
     return pairs.assign(**TYPICAL, ischemic_hours=hours, blood_match=same, donor_blood_group=group)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...._typing import FloatArray, IntArray
 from ....data import Population
-from ....data.registry._match import GROUPS
+from ....data.registry import BLOOD_GROUPS
 from ....units import days_in
 from ...engine import MATCHED, ListState, mean_or_nan, median_or_nan, rate_per_100, tally_run, time_in_states
 from ._arrivals import Arrivals
@@ -118,7 +118,7 @@ def list_groupings(arrivals: Arrivals) -> list[tuple[str, IntArray, tuple[str, .
     ages = np.searchsorted([high for _, high in list(AGES.values())[:-1]], age, side="right")
     woman = (arrivals.candidates["sex"] == "female").to_numpy().astype(int)
     return [
-        ("blood group", arrivals.group, GROUPS),
+        ("blood group", arrivals.group, BLOOD_GROUPS),
         ("sex", woman, ("male", "female")),
         ("age", ages, tuple(AGES)),
         ("status when listed", arrivals.paths.first, STATUSES),

@@ -17,9 +17,17 @@ from numba.extending import overload
 
 from ...._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ....data import Population
-from ....data.registry._effects import CATEGORY, CENTRE, LINEAR, Effects, sums_of_effects
-from ....data.registry._match import MISMATCHES, _heart_mass
-from ....data.registry._outcome import law_of_life, world_named
+from ....data.registry import (
+    CATEGORY_EFFECTS,
+    EFFECT_SCALES,
+    HLA_MISMATCH_CDF,
+    LINEAR_EFFECTS,
+    Effects,
+    combine_effects,
+    find_world,
+    predict_heart_mass,
+    sum_effects,
+)
 from ...engine import pair_uniform, score_pairs
 from ._world import World
 
@@ -27,11 +35,11 @@ STEP = 0.02  # of the table, in both directions
 LATE_SPAN, EARLY_SPAN = (-2.5, 3.5), (-4.5, 9.0)
 PAIR_FEATURES = ("ischemic_hours", "hla_mismatches", "heart_mass_ratio", "distance_nm")
 # typical value, spread, effect on the late and on the early hazard, in the order of PAIR_FEATURES
-PAIR_LINEAR = np.array([LINEAR[name] for name in PAIR_FEATURES])
+PAIR_LINEAR = np.array([LINEAR_EFFECTS[name] for name in PAIR_FEATURES])
 (LATE_MEAN, LATE_SPREAD), (EARLY_MEAN, EARLY_SPREAD), (NONLINEAR_MEAN, NONLINEAR_SPREAD) = (
-    CENTRE[part] for part in ("late", "early", "nonlinear")
+    EFFECT_SCALES[part] for part in ("late", "early", "nonlinear")
 )
-SEX_LATE, SEX_EARLY = CATEGORY[("sex_match", "female to male")]
+SEX_LATE, SEX_EARLY = CATEGORY_EFFECTS[("sex_match", "female to male")]
 
 
 class CandidateLaw(NamedTuple):
@@ -78,11 +86,11 @@ class HeartLaw(NamedTuple):
 @lru_cache(maxsize=4)
 def tabulate_expected_life(law: str, year: float, tau: float) -> ExpectedLifeTable:
     """Tabulate E[min(T*, τ)] for the registry's world, at one year and horizon."""
-    rule = world_named(law)
+    rule = find_world(law)
     late, early = np.arange(*LATE_SPAN, STEP), np.arange(*EARLY_SPAN, STEP * 2)
     shift, effect = (grid.ravel() for grid in np.meshgrid(late, early, indexing="ij"))
     decade = np.full(len(shift), (np.floor(year) + 0.5 - 2005) / 10)
-    lives = law_of_life(Effects(shift / rule.linear, effect, np.zeros(len(shift))), decade, rule)
+    lives = combine_effects(Effects(shift / rule.linear, effect, np.zeros(len(shift))), decade, rule)
     return ExpectedLifeTable(lives.expected(tau).reshape(len(late), len(early)), rule.linear, rule.nonlinear)
 
 
@@ -100,7 +108,7 @@ def split_effects(candidates: pd.DataFrame, donors: pd.DataFrame, world: World) 
 
 def _own_sums(pairs: pd.DataFrame) -> FloatArray:
     """Return the sums of effects (late, early, nonlinear) of pairs, less what only a pair has."""
-    whole = sums_of_effects(pairs)
+    whole = sum_effects(pairs)
     numbers = [pairs[name].to_numpy(float) for name in (*PAIR_FEATURES, "age", "donor_age")]
     numbers[2] = np.nan_to_num(numbers[2], nan=1.0)
     flags = [
@@ -115,10 +123,10 @@ def _own_sums(pairs: pd.DataFrame) -> FloatArray:
 
 
 def compute_heart_mass(people: pd.DataFrame, prefix: str = "") -> FloatArray:
-    """Compute predicted heart mass in grams by the registry's formula; NaN where size is not known."""
+    """Predict heart mass in grams by the registry's formula; NaN where size is not known."""
     woman = (people[f"{prefix}sex"] == "female").to_numpy()
     height, weight, age = (people[f"{prefix}{name}"].to_numpy(float) for name in ("height_cm", "weight_kg", "age"))
-    return _heart_mass(woman, height, weight, age)
+    return predict_heart_mass(woman, height, weight, age)
 
 
 def _candidate_law(people: pd.DataFrame) -> CandidateLaw:
@@ -201,7 +209,7 @@ def expect_lives(
         hours += 0.7 * normal_quantile(pair_uniform(candidates.key[c], donors.key[d], 1))
         hours = np.rint(min(max(hours, 0.5), 9.0) * 10) / 10
         luck, mismatches = pair_uniform(candidates.key[c], donors.key[d], 2), 0.0
-        for limit in MISMATCHES:
+        for limit in HLA_MISMATCH_CDF:
             mismatches += limit < luck
         ratio = np.rint(donors.mass[d] / candidates.mass[c] * 1000) / 1000
         late, early, nonlinear = _pair_sums(

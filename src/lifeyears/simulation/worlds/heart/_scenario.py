@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....data.registry._match import KIND_CODES
+from ....data.registry import COMPATIBILITY_CODES
 from ...engine import CandidateArrays, ItemArrays, ListRules, Scenario
 from ._arrivals import Arrivals
 from ._pair_law import HeartLaw, tabulate_expected_life
@@ -36,7 +36,7 @@ def make_scenario(arrivals: Arrivals, world: World) -> Scenario:
             acceptance=np.array(world.acceptance),
             n_active=INACTIVE,
             death=DIED,
-            fits=KIND_CODES,  # primary, secondary, incompatible
+            fits=COMPATIBILITY_CODES,  # primary, secondary, incompatible
             most_offers=world.most_offers,
             reach=world.reach_nm,
             zones=np.array(world.zones_nm),

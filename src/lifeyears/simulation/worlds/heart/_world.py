@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from ....checks import check_choice, check_number, check_whole
-from ....data.registry._outcome import WORLDS
+from ....data.registry import WORLDS
 from ....errors import RequestError
 
 STATUSES = tuple(f"status {number}" for number in range(1, 7))  # the six of US policy, most urgent first
