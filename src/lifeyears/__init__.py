@@ -16,6 +16,7 @@ from .outcome import Outcome, as_outcome, suggest_horizon
 if TYPE_CHECKING:
     from . import (
         allocation,
+        catalogue,
         data,
         experiments,
         metrics,
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 _PARTS = (
-    *("allocation", "data", "experiments", "metrics", "models", "ranking", "relevance", "report", "scoring", "service"),
-    "simulation",
+    *("allocation", "catalogue", "data", "experiments", "metrics", "models", "ranking", "relevance", "report"),
+    *("scoring", "service", "simulation"),
 )
 _NAMES = {
     "BootstrappedRanker": "ranking",
@@ -54,6 +55,7 @@ __all__ = [
     "__version__",
     "allocation",
     "as_outcome",
+    "catalogue",
     "data",
     "experiments",
     "load",
