@@ -139,5 +139,5 @@ def _check_limits(name: str, value: object, number: float, low: float, high: flo
         raise RequestError(f"{name} must be at least {low:g}; got {value!r}", name=name)
     if number > high:
         raise RequestError(f"{name} must be at most {high:g}; got {value!r}", name=name)
-    if not np.isfinite(number):
+    if abs(number) == np.inf:  # a whole number of any size is not
         raise RequestError(f"{name} must be finite; got {value!r}", name=name)
