@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from lifeyears.data import Population
-from lifeyears.data.registry._match import pair_luck
+from lifeyears.data.registry import hash_pairs
 from lifeyears.simulation.worlds.heart import classify_donors
 
 # classes of US policy 6 in order: status, zone, blood match (reference/heart_policy6_table6_7_adult_donor.csv)
@@ -55,7 +55,7 @@ def _match_run(arrivals, world, policy, heart, waiting, status, years_of, withou
     if not len(here):
         return []
     donor_key = arrivals.donors["donor_key"].to_numpy()[heart]
-    luck = pair_luck(arrivals.candidates["candidate_key"].to_numpy()[here], np.array([donor_key]), 5)
+    luck = hash_pairs(arrivals.candidates["candidate_key"].to_numpy()[here], np.array([donor_key]), 5)
     heart_group, groups = (
         arrivals.donors["donor_blood_group"].iloc[heart],
         arrivals.candidates["blood_group"].iloc[here],
@@ -87,7 +87,7 @@ def _match_run(arrivals, world, policy, heart, waiting, status, years_of, withou
         position = 0
         if policy.k > 1:
             weights = [1 / math.log2(i + 1) for i in range(1, min(policy.k, len(ranked)) + 1)]
-            drawn = pair_luck(np.array([len(asked)]), np.array([donor_key]), 6)[5, 0] * sum(weights)
+            drawn = hash_pairs(np.array([len(asked)]), np.array([donor_key]), 6)[5, 0] * sum(weights)
             position = int(np.searchsorted(np.cumsum(weights), drawn, side="right"))
         _, who, its_luck = ranked.pop(position)
         odds = world.acceptance[status[who]] + arrivals.quality[heart]

@@ -34,7 +34,7 @@ def test_fast_expected_life_is_that_of_the_registry(law, nearness):
 
 
 def test_pair_uniform_is_the_registrys():
-    from lifeyears.data.registry._match import pair_luck as slow
+    from lifeyears.data.registry import hash_pairs as slow
 
     keys = np.random.default_rng(0).integers(0, 2**63, (2, 50)).astype(np.uint64)
     fast = [[pair_uniform(a, b, place) for a, b in keys.T] for place in (1, 2, 3)]
