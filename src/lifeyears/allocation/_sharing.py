@@ -10,8 +10,8 @@ from ..folds import Splits, draw_folds
 from ..models import Cox
 from ..outcome import Outcome
 from ..ranking.labels import compute_pseudo_labels, make_label_estimator
+from ..relevance import NUISANCE_RIDGE
 
-RIDGE = 10.0  # of the nuisance models
 TOLERANCE = 0.5  # standard errors
 PRIORS = np.append(np.geomspace(1, 1e6, 49), np.inf)  # in events
 
@@ -55,8 +55,8 @@ def estimate_held_out_years(X: FloatArray, y: Outcome, train: IntArray, test: In
     if y.n_events == len(y):
         censoring: Cox | SurvivalCurves = SurvivalCurves.trusted(np.zeros(1), np.ones((1, 1)))
     else:
-        censoring = Cox(alpha=RIDGE).fit(X[train], y[train].censoring())
-    survival = Cox(alpha=RIDGE, tau=tau).fit(X[train], y[train])
+        censoring = Cox(alpha=NUISANCE_RIDGE).fit(X[train], y[train].censoring())
+    survival = Cox(alpha=NUISANCE_RIDGE, tau=tau).fit(X[train], y[train])
     estimator = make_label_estimator("dr", survival, censoring, tau)
     return compute_pseudo_labels(estimator.estimate, X[test], y[test], tau).values
 

@@ -14,15 +14,16 @@ from sklearn.base import clone
 from .._typing import BoolArray, FloatArray, IntArray
 from ..curves import SurvivalCurves
 from ..errors import Message, RequestError, Setting
-from ..folds import Splits, draw_folds
+from ..folds import Splits, draw_folds, draw_validation_split
 from ..metrics import compare, policy_value
 from ..models import Cox, SurvivalModel, wrap
 from ..outcome import Outcome
+from ..relevance import NUISANCE_RIDGE
 from ._calibration import CalibrationMap
 from ._ensemble import FoldFit, MemberWeights, cross_calibrate, fit_fold, fit_weights
 from ._network import YearsNetwork, train_network
 from ._report import RankerReport
-from ._rows import scatter_values, split_validation_rows
+from ._rows import scatter_values
 from ._settings import Settings
 from .cloning import clone_model, set_seeds
 from .labels import PseudoLabels, compute_pseudo_labels, make_label_estimator
@@ -143,7 +144,7 @@ class RankerFitter:
         """Fit the paper's second stage, stopped early on a validation share; return it with the rows held out."""
         settings, seed = self.settings, self.seed
         shape = (settings.alpha, settings.margin, settings.group_size)
-        train, held_out = split_validation_rows(event, settings.validation_fraction, seed)
+        train, held_out = draw_validation_split(event, settings.validation_fraction, seed)
         if settings.early_stopping_rounds and not len(held_out):
             self.notes.append("no rows were held out: trained for all rounds, and not calibrated")
         if self.network:
@@ -349,7 +350,7 @@ class RankerFitter:
         """Fit a model of the censoring times; where nobody is censored, return curves of 1."""
         if y.n_events == len(y):
             return SurvivalCurves.trusted(np.zeros(1), np.ones((1, 1)))
-        unfitted = clone(wrap(Cox(alpha=10.0) if self.censoring is None else self.censoring), safe=False)
+        unfitted = clone(wrap(Cox(alpha=NUISANCE_RIDGE) if self.censoring is None else self.censoring), safe=False)
         model: SurvivalModel = set_seeds(unfitted, self.seed)
         return model.fit(X, y.censoring())
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._typing import BoolArray, FloatArray, IntArray
+from .._typing import FloatArray, IntArray
 from ..errors import DataError
 from ..outcome import Outcome
 
@@ -40,13 +40,3 @@ def check_relevance(y: ArrayLike, n: int) -> FloatArray:
         row = int(np.flatnonzero(~np.isfinite(relevance))[0])
         raise DataError(f"relevance must be finite; row {row} is {relevance[row]}", row=row)
     return relevance
-
-
-def split_validation_rows(event: BoolArray, share: float, seed: int) -> tuple[IntArray, IntArray]:
-    """Return rows to train on and rows held out: the same share of events and of censored rows."""
-    rng = np.random.default_rng(seed)
-    held_out = np.zeros(len(event), dtype=bool)
-    for kind in (event, ~event):
-        rows = rng.permutation(np.flatnonzero(kind))
-        held_out[rows[: int(share * len(rows))]] = True
-    return np.flatnonzero(~held_out), np.flatnonzero(held_out)

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from lifeyears.models._partial_likelihood import PartialLikelihood
 from scipy.optimize import minimize_scalar
 
 import lifeyears as ly
 from conftest import cohort
+from lifeyears.models.fitting import PartialLikelihood
 from lifeyears.ranking._piecewise import restrict_to_interval
 from lifeyears.ranking.splines import InteractionTerms, SplineTerms, fit_spline_hazards
 from lifeyears.ranking.splines._hazards import (
