@@ -6,16 +6,13 @@ Every fold of the package is drawn here, so that a rule (no subject on both side
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .checks import check_number, check_random_state, check_whole
 from .errors import DataError, Message, RequestError, Setting
-
-if TYPE_CHECKING:
-    from ._typing import AnyArray, RandomState
 
 Rows = NDArray[np.int64]
 Splits = tuple[tuple[Rows, Rows], ...]
@@ -134,7 +131,7 @@ def check_folds(folds: Iterable[tuple[ArrayLike, ArrayLike]], n: int, groups: Ar
 
 
 def draw_validation_split(
-    is_event: ArrayLike, share: float, random_state: RandomState | np.random.RandomState = 0
+    is_event: ArrayLike, share: float, random_state: int | np.random.Generator | np.random.RandomState | None = 0
 ) -> tuple[Rows, Rows]:
     """Draw rows to train on and rows to hold out, with equal shares of events and censorings.
 
@@ -168,7 +165,7 @@ def draw_validation_split(
     return np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
 
 
-def check_groups(groups: ArrayLike, n: int) -> AnyArray:
+def check_groups(groups: ArrayLike, n: int) -> NDArray[np.generic]:
     """Check that there is one group label for each row."""
     labels = np.asarray(groups)
     if labels.shape != (n,):
@@ -176,7 +173,7 @@ def check_groups(groups: ArrayLike, n: int) -> AnyArray:
     return labels
 
 
-def _whole_groups(groups: AnyArray, n_folds: int, random_state: int | None) -> Splits:
+def _whole_groups(groups: NDArray[np.generic], n_folds: int, random_state: int | None) -> Splits:
     names, place, sizes = np.unique(groups, return_inverse=True, return_counts=True)
     if len(names) < n_folds:
         there = "is 1" if len(names) == 1 else f"are {len(names)}"

@@ -242,7 +242,7 @@ def _read_files(path: Path) -> dict[str, bytes]:
         lines = (path / "SHA256SUMS").read_bytes().decode("ascii").splitlines()
     except FileNotFoundError:
         if (path / "manifest.json").exists():
-            raise ModelFileError(f"{path} is the folder of a run, not a model: `lifeyears fit` makes a model") from None
+            raise ModelFileError(f"{path} is a run, not a model: `lifeyears fit` makes a model") from None
         raise ModelFileError(f"{path} does not hold a model that lifeyears.save wrote: SHA256SUMS is missing") from None
     except UnicodeDecodeError:
         raise ModelFileError(f"{path}/SHA256SUMS was changed: it is not plain text") from None

@@ -34,7 +34,7 @@ def test_the_check_fires_on_administrative_censoring_and_names_the_eras(admin):
     frontier = report.frontier.set_index("tau")["latest"]
     assert frontier[10.0] == 15
     assert frontier[20.0] == 5
-    with pytest.raises(PositivityError, match="Horizon 20 is out of reach"):
+    with pytest.raises(PositivityError, match="Horizon 20 is not supported"):
         report.raise_if_violated()
     assert report.plot().get_ylabel().startswith("chance")
     assert "<table" in report._repr_html_()
@@ -53,7 +53,7 @@ def test_the_supported_cohort_passes_and_is_unbiased(admin):
     report = check_positivity(MODEL, X[early], patients.y[early], tau=20)
     assert not report.violated
     report.raise_if_violated()
-    assert "within reach" in str(report)
+    assert " is supported: " in str(report)
     assert report.smallest_reach == pytest.approx(np.exp(-0.01 * 20), abs=0.05)
 
 

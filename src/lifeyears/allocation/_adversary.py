@@ -6,7 +6,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..checks import check_choice, check_whole
-from ..errors import DataError, RequestError
+from ..errors import DataError, RequestError, UnsupportedModelError
 from ._case import Case
 from ._policies import Policy
 
@@ -25,7 +25,7 @@ def adversary(
 
     - "proposition 1" (appendix B), against a deterministic policy: ρ − επ for the one it chooses, 1 + ε(N − π) for all
       others. The chosen one is the worst of all, with a utility below ρ times the best. N > 2/(1 − c).
-    - "proposition 2", against any policy: the same, with the likeliest candidate in place of the chosen one. The policy
+    - "proposition 2", against any policy: the same, with the likeliest candidate instead of the chosen one. The policy
       gains no more than a uniform choice, but that may be much: the ratio tends to 1 − p·(1 − ρ), near 1 for a
       policy that spreads its choice. `rho` is then not guaranteed.
     - "needle", against any policy: 1 for the candidate whom the policy is least likely to choose (among ties the one
@@ -121,7 +121,7 @@ def _build_needle(policy: Policy, n: int, rho: float) -> Case:
 def _evaluate(policy: Policy, n: int) -> tuple[FloatArray, FloatArray]:
     """Return scores N, …, 1, and the policy's probabilities, checked."""
     if isinstance(policy, type) or not callable(getattr(policy, "probabilities", None)):
-        raise TypeError(
+        raise UnsupportedModelError(
             f"policy must be an object with a method probabilities(scores), such as Greedy(); got {policy!r}"
         )
     scores = np.arange(n, 0, -1, dtype=float)

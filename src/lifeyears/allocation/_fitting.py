@@ -41,7 +41,9 @@ def check_pairs(X: TableLike, y: OutcomeLike, estimator: str) -> tuple[pd.DataFr
         raise DataError(f"{estimator} requires y to be passed, but the target y is None")
     table = as_pandas(X)
     if table is None:
-        raise DataError("X must be a DataFrame: the names of its columns tell those of the donor and of the candidate")
+        raise DataError(
+            "X must be a DataFrame: columns of the donor and of the candidate are recognised by their names"
+        )
     outcome = as_outcome(y)
     if len(table) != len(outcome):
         raise DataError(f"X has {len(table)} rows and y has {len(outcome)}: there must be one outcome for each row")

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._frames import as_pandas
 from .._typing import FloatArray, IntArray
 from ..data import TablePreprocessor
-from ..errors import DataError, Message, RequestError, Setting
+from ..errors import DataError, Message, RequestError, Setting, UnsupportedModelError
 from ..models import SurvivalModel, WeibullAFT
 from ..outcome import Outcome, as_outcome
 from ..ranking import BootstrappedRanker
@@ -161,7 +161,9 @@ class LifeYearsGained(BaseEstimator):
     def _by_type(self) -> DonorTypeRanker:
         check_is_fitted(self)
         if not self.knows_types:
-            raise TypeError("with_transplant has no donor types: make it a DonorTypeRanker, or call predict(X)")
+            raise UnsupportedModelError(
+                "with_transplant has no donor types: make it a DonorTypeRanker, or call predict(X)"
+            )
         return cast("DonorTypeRanker", self.with_.model)
 
     def __sklearn_is_fitted__(self) -> bool:

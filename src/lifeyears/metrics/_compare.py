@@ -123,7 +123,7 @@ def compare(
         What each row is worth.
     scores : dict of str to array
         The models' scores, higher first; of models that did not see these rows (`Relevance.splits` helps to make
-        such scores), else their values come out too high.
+        such scores), else their values are too high.
     k, waitlist
         As in `policy_value`; ``waitlist=None`` is the one list of all n, whose top is one patient: its interval says
         little.

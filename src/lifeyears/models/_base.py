@@ -90,7 +90,7 @@ class SurvivalModel(BaseEstimator):
         Returns
         -------
         SurvivalCurves
-            ``.survival`` is (n, m), one row a row of X; ``.times`` are the m times.
+            ``.survival`` is (n, m), one row per row of X; ``.times`` are the m times.
         """
         matrix = self._check_new(X)
         if times is None:

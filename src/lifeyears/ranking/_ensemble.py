@@ -1,4 +1,4 @@
-"""Cross-fitted members and their weights: what the default preset fits in place of one booster.
+"""Cross-fitted members and their weights: what the default preset fits instead of one booster.
 
 The rows are split into folds. Each member is fitted once per fold, on the other folds; its predictions for the rows
 left out decide how many trees are kept and what weight it has beside the base model. For new patients, the fits of a

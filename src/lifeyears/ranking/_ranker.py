@@ -17,7 +17,7 @@ from .._typing import FloatArray
 from ..checks import check_choice
 from ..curves import SurvivalCurves
 from ..data import TablePreprocessor
-from ..errors import DataError, Message, RequestError, Setting
+from ..errors import DataError, Message, RequestError, Setting, UnsupportedModelError
 from ..metrics import concordance_index
 from ..outcome import Outcome, as_outcome, resolve_horizon
 from ._curves import rescale_curves
@@ -65,7 +65,7 @@ class BootstrappedRanker(BaseEstimator):
         Whether the label of a row comes from a base model that was fitted without the row. That model may have seen
         rows of the fold in which members are assessed: with doubly robust labels this hardly matters; with "ey" and a
         base that overfits (a forest), the trees get somewhat too much weight (measured on noise: a correlation of 0.07
-        in place of 0.02).
+        instead of 0.02).
     censoring : survival model, optional
         Model of the censoring times, for doubly robust labels and outcomes; None means Cox.
     members : sequence of {"base", "years", "hazard", "lines", "pairs"}, optional
@@ -277,12 +277,14 @@ class BootstrappedRanker(BaseEstimator):
 
         Raises
         ------
-        TypeError
+        UnsupportedModelError
             If the ranker was fitted to relevance, so that there is no base model.
         """
         check_is_fitted(self)
         if self.base_ is None:
-            raise TypeError("the ranker was fitted to relevance: there is no base model to take curves from")
+            raise UnsupportedModelError(
+                "the ranker was fitted to relevance: there is no base model to take curves from"
+            )
         matrix = self._matrix(X)
         years = self.calibration_map_(self._scores(matrix))
         return rescale_curves(self.base_.predict_curves, matrix, years, self.tau_, times)

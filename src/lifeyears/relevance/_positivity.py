@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
 MOST_GROUPS = 60
 FEWEST_IN_GROUP = 5
-CHANCE = 0.001  # below it, that nobody of a group was followed so long is no accident
+CHANCE = 0.001  # below it, that nobody of a group was followed so long cannot be due to chance
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PositivityReport:
-    """Whether a horizon is within reach.
+    """Whether a horizon is supported: whether everybody could have been followed to it.
 
     Attributes
     ----------
     tau, floor : float
-        The horizon, and the chance of reaching it below which a row counts as out of reach.
+        The horizon, and the chance of being followed to it below which a row counts as not supported.
     smallest_reach : float
         min G(τ⁻|x); 0 if the follow-up of all rows ends, censored, before τ.
     share_out_of_reach : float
@@ -52,7 +52,7 @@ class PositivityReport:
         For each value of `by` (a number of many values in ten bins): rows, mean G(τ⁻|x), longest follow-up, share out
         of reach.
     frontier : DataFrame or None
-        For horizons up to τ: the latest `by` up to which every group is within reach (for groups that have an order).
+        For horizons up to τ: the latest `by` up to which every group is supported (for groups that have an order).
     curves : SurvivalCurves
         Mean G(t|x) of each group (or of all), for the plot.
     """
@@ -71,24 +71,24 @@ class PositivityReport:
 
     @property
     def violated(self) -> bool:
-        """Whether more than 1% of the rows are out of reach."""
+        """Whether the horizon is not supported for more than 1% of the rows."""
         return self.share_out_of_reach > TOLERATED_SHARE
 
     def raise_if_violated(self) -> None:
-        """Raise `PositivityError` if the horizon is out of reach for more than 1% of the rows."""
+        """Raise `PositivityError` if the horizon is not supported for more than 1% of the rows."""
         if self.violated:
             raise PositivityError(str(self))
 
     def __str__(self) -> str:
-        state = "out of reach" if self.violated else "within reach"
-        found = (
+        state = "not supported" if self.violated else "supported"
+        reason = (
             f"{self.share_out_of_reach:.1%} of the rows cannot be followed that long (chance below {self.floor:g}); "
             f"smallest chance {self.smallest_reach:.3g}."
         )
         if self.longest_followup < self.tau and self.smallest_reach == 0:
-            found = f"nobody was followed that long, the longest follow-up is {self.longest_followup:g}; {found}"
+            reason = f"nobody was followed that long, the longest follow-up is {self.longest_followup:g}; {reason}"
         lines = [
-            f"Horizon {self.tau:g} is {state}: {found}",
+            f"Horizon {self.tau:g} is {state}: {reason}",
             f"Weights: effective sample size {self.effective_sample_size:,.0f}, heaviest row "
             f"{self.largest_weight_share:.1%} of all weight, {self.n_below_floor:,} rows below the floor.",
         ]
@@ -152,7 +152,7 @@ def check_positivity(
     by : str or array, optional
         A column of X, or a value for each row (transplant year, say), to name those without support.
     floor : float, default 0.05
-        A chance below this counts as out of reach.
+        A row with a chance below this counts as not supported.
 
     Returns
     -------
@@ -252,7 +252,7 @@ def _runs(values: Any, marked: AnyArray) -> str:
 def _by_group(
     name: str, labels: AnyArray, y: Outcome, G: SurvivalCurves, tau: float, reach: AnyArray, floor: float
 ) -> tuple[pd.DataFrame, pd.DataFrame | None, AnyArray, SurvivalCurves]:
-    """Support of each group, the frontier over groups in order, rows out of reach, and mean curves."""
+    """Support of each group, the frontier over groups in order, rows without support, and mean curves."""
     import pandas as pd
 
     values, code = np.unique(labels, return_inverse=True)

@@ -3,7 +3,6 @@
 from ._card import (
     LIMITS,
     MOST_BOUNDED,
-    NUISANCE_RIDGE,
     RESEARCH_ONLY,
     group_by_prediction,
     make_card,
@@ -17,7 +16,6 @@ __all__ = [
     "BASES",
     "LIMITS",
     "MOST_BOUNDED",
-    "NUISANCE_RIDGE",
     "PRESETS",
     "QUANTILES",
     "RESEARCH_ONLY",

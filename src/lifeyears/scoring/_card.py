@@ -18,7 +18,7 @@ from ..data import cohort_summary
 from ..experiments.results import FEWEST_IN_SUBGROUP, tabulate_subgroups
 from ..metrics import compare, concordance_index
 from ..models import Cox
-from ..relevance import ExpectedYears, check_positivity, cross_fit
+from ..relevance import NUISANCE_RIDGE, ExpectedYears, check_positivity, cross_fit
 from ._schema import FEWEST, Schema
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 FORMAT, VERSION = "lifeyears card", 1
 RESEARCH_ONLY = "Research use only. Not a medical device, and no forecast for a patient."
 MOST_BOUNDED = 20  # places of a list for which the card has a bound
-NUISANCE_RIDGE = 10.0  # of the Cox models of life and of censoring by which a model is judged
 WAITLIST, ROWS_A_PLACE = 256, 40  # below 40 rows for each place, intervals cover less than they say
 GROUPS = 10
 WEIGHTS = "fitted to outcomes of held-out rows, not shares: they need not add up to 1"

@@ -14,8 +14,8 @@ from ..errors import Message, RequestError
 from ..metrics import compare, concordance_index
 from ..models import Cox
 from ..outcome import Outcome
-from ..relevance import DoublyRobust, cross_fit
-from ..scoring import NUISANCE_RIDGE, CheckedRows, MatchModel, group_by_prediction, summarise_support
+from ..relevance import NUISANCE_RIDGE, DoublyRobust, cross_fit
+from ..scoring import CheckedRows, MatchModel, group_by_prediction, summarise_support
 from ._errors import ApiError
 from ._limits import Limits
 

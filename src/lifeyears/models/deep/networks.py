@@ -73,8 +73,8 @@ def deephit_loss(output: Tensor, bin_: Tensor, event: Tensor, outlives: Tensor, 
     own = bin_.view(-1, 1)
     dead_by_then = cumulative.gather(1, own).view(-1)
     # one logarithm serves both: the mass of the bin for an event, the mass beyond it for a censoring
-    seen = torch.where(event > 0, mass.gather(1, own).view(-1), (1 - dead_by_then).relu())
-    likelihood = (seen + 1e-7).log().mean()
+    probability = torch.where(event > 0, mass.gather(1, own).view(-1), (1 - dead_by_then).relu())
+    likelihood = (probability + 1e-7).log().mean()
     others = (outlives * (cumulative[:, :-1] / sigma).exp()).sum(0)
     pairs = (event * (-dead_by_then / sigma).exp() * others[bin_]).sum() / len(event) ** 2
     return (1 - alpha) * pairs - alpha * likelihood
