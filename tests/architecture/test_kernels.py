@@ -12,6 +12,7 @@ from numba.core.dispatcher import Dispatcher
 from twins import ELSEWHERE, INNER, TWINS
 
 import lifeyears as ly
+from lifeyears.simulation.worlds.heart._pair_law import split_effects, tabulate_expected_life
 
 TESTS = Path(__file__).resolve().parents[1]
 SOURCE = Path(ly.__file__).parent
@@ -94,4 +95,10 @@ def test_the_tests_of_twins_elsewhere_exist(name):
 def test_kernels_with_twins_elsewhere_are_compiled():
     config = ly.simulation.Config(world=ly.simulation.World().scaled(1 / 60), years=0.5, replicates=1)
     ly.simulation.simulate(["oracle"], config=config, n_jobs=1)
+    population = ly.data.Population(2022.5)  # the law of pairs may have come inside a cached run_events
+    candidates, donors = population.candidates(1, random_state=0), population.donors(1, random_state=0)
+    law, one = split_effects(candidates, donors, config.world), np.zeros(1, dtype=np.int64)
+    KERNELS["simulation.expect_lives"](
+        one, one, np.zeros(1), 1, *law, tabulate_expected_life("registry", 2022.5, 20.0), np.zeros(1)
+    )
     assert all(KERNELS[name].signatures for name in ELSEWHERE)

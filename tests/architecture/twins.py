@@ -35,24 +35,22 @@ INNER = {
     "simulation._swap": ("simulation.sort_kept", "a step of its heap"),
     "simulation._rise": ("simulation.keep_first", "a step of its heap"),
     "simulation._sink": ("simulation.sort_kept", "a step of its heap"),
-    "simulation._mix": ("simulation.pair_luck", "one round of mixing bits"),
-    "simulation.expected_lives": (
-        "simulation._score",
-        "a table of the registry's law, also held beside it in test_law",
-    ),
-    "simulation._pair_sums": ("simulation.expected_lives", "the effects of one pair"),
-    "simulation._join": ("simulation.run_events", "changes the state of the waiting list"),
-    "simulation._part": ("simulation.run_events", "changes the state of the waiting list"),
-    "simulation._match_run": ("simulation.run_events", "changes the state of the waiting list"),
-    "simulation._position": ("simulation._match_run", "draws from the state of one match run"),
-    "simulation._first_in_order": ("simulation._match_run", "reads the state of the waiting list"),
-    "simulation._within_reach": ("simulation._first_in_order", "reads the state of the waiting list"),
+    "simulation._mix": ("simulation.pair_uniform", "one round of mixing bits"),
+    "simulation._pair_sums": ("simulation.expect_lives", "the effects of one pair"),
+    "simulation.make_room": ("simulation.run_events", "allocates arrays"),
+    "simulation.join_list": ("simulation.run_events", "changes the state of the waiting list"),
+    "simulation.leave_list": ("simulation.run_events", "changes the state of the waiting list"),
+    "simulation.run_match": ("simulation.run_events", "changes the state of the waiting list"),
+    "simulation._draw_position": ("simulation.run_match", "draws from the state of one match run"),
+    "simulation._first_in_order": ("simulation.run_match", "reads the state of the waiting list"),
+    "simulation._gather_eligible": ("simulation._first_in_order", "reads the state of the waiting list"),
     "simulation._score": ("simulation._first_in_order", "reads the state of the waiting list"),
 }
 
 # Twins that need a whole world to run in: the test that holds both side by side.
 ELSEWHERE = {
-    "simulation.run_events": "simulation/test_list.py::test_kernels_do_what_the_plain_loop_does",
+    "simulation.run_events": "simulation/engine/test_run_events.py::test_kernels_do_what_the_plain_loop_does",
+    "simulation.expect_lives": "simulation/worlds/heart/test_law.py::test_fast_expected_life_is_that_of_the_registry",
 }
 
 
@@ -462,12 +460,12 @@ def first_by_sorting(scores, room):
     return scores[order], order
 
 
-def draw_luck(rng):
+def draw_pair(rng):
     return *rng.integers(0, 2**63, 2).astype(np.uint64), int(rng.integers(1, 9))
 
 
-@twin_of("simulation.pair_luck", draw=draw_luck)
-def luck_in_whole_numbers(candidate, donor, number):
+@twin_of("simulation.pair_uniform", draw=draw_pair)
+def uniform_in_whole_numbers(candidate, donor, number):
     """The mixing of SplitMix64, with Python's integers modulo 2⁶⁴."""
 
     def mix(bits):

@@ -38,7 +38,7 @@ def test_a_run_is_printed_and_written_the_same_twice(capsys, tmp_path, small):
         assert code == 0
         assert "us_status" in out
         assert "not a forecast" in out
-        assert "2 of 2 replicates done" in err
+        assert "simulating: 2 of 2 done" in err
     files = sorted(path.name for path in (tmp_path / "a").iterdir())
     tables = [f"{name}.csv" for name in ("by_group", "differences", "group_differences", "measures", "replicates")]
     assert files == sorted([*tables, "config.json", "report.html", "summary.json"])
@@ -68,20 +68,20 @@ def test_the_report_is_one_page_that_needs_nothing_else(capsys, tmp_path, small)
 
 @pytest.mark.parametrize("replicates", [1, 2])
 def test_a_list_without_hearts_has_a_report_too(replicates):
-    from lifeyears.report._simulation import simulation_html
+    from lifeyears.report import render_simulation
     from lifeyears.simulation import simulate
 
     config = {"world": {"scale": 0.02, "burn_in_years": 0.5, "donors_per_year": 0}}
-    assert "nothing to compare" in simulation_html(simulate(["us_status", "uniform"], 0.5, replicates, config=config))
+    assert "nothing to compare" in render_simulation(simulate(["us_status", "uniform"], 0.5, replicates, config=config))
 
 
 def test_names_of_policies_cannot_break_the_report(tmp_path):
-    from lifeyears.report._simulation import simulation_html
+    from lifeyears.report import render_simulation
     from lifeyears.simulation import OfferRule, simulate
 
     odd = OfferRule("<script>alert(1)</script>&\"'", "waiting")
     config = {"world": {"scale": 0.02, "burn_in_years": 0.5}}
-    page = simulation_html(simulate([odd, "uniform"], 0.5, 2, n_jobs=1, config=config))
+    page = render_simulation(simulate([odd, "uniform"], 0.5, 2, n_jobs=1, config=config))
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert(1)" in page
 
@@ -179,7 +179,7 @@ def test_a_run_of_compare_is_not_written_over(capsys, tmp_path, small, held):
         assert code == 2
         assert "holds a run" in err
         assert "another folder" in err
-        assert "replicates done" not in err  # before anything is computed
+        assert "simulating" not in err  # before anything is computed
     assert (kept / "summary.json").read_text() == "theirs"
     assert not (kept / "report.html").exists()
 
