@@ -170,7 +170,7 @@ class Waitlist:
 
 @dataclass(frozen=True)
 class MethodNote:
-    """A method of the run: its name for people, and where it comes from (distribution and version, or file and hash)."""
+    """A method of the run: its name for people, and its origin (distribution and version, or file and hash)."""
 
     key: str
     label: str
