@@ -1,5 +1,6 @@
 """Stage 2: a survival model retrained for the top of the list."""
 
+from ._build import build_ranker
 from ._calibration import CalibrationMap
 from ._dask import fit_on_dask
 from ._network import YearsNetwork
@@ -39,6 +40,7 @@ __all__ = [
     "PseudoLabels",
     "RankerReport",
     "Settings",
+    "build_ranker",
     "fit_on_dask",
     "fit_together",
     "resolve_settings",
