@@ -24,13 +24,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
+from lifeyears.ranking._ensemble import SHRINKAGE, TARGET_WEIGHTS, TOLERANCE
 
 import lifeyears as ly
 from lifeyears.data import TablePreprocessor, simulate_registry
 from lifeyears.experiments.results import to_markdown
 from lifeyears.metrics import policy_value
 from lifeyears.ranking import PRESETS, HybridObjective, resolve_settings
-from lifeyears.ranking._ensemble import SHRINKAGE, TARGET_WEIGHTS, TOLERANCE
 from lifeyears.ranking.splines import _hazards, _terms
 from lifeyears.ranking.trees import YearsTrees, bin_columns, train_booster
 
