@@ -252,7 +252,7 @@ def test_an_error_names_the_setting_for_its_reader(data):
 
 
 def test_what_a_ranker_did_otherwise_is_counted(data, monkeypatch):
-    monkeypatch.setattr("lifeyears.ranking._fitting.FEWEST_TO_CALIBRATE", 1_000)
+    monkeypatch.setattr("lifeyears.ranking._fit.FEWEST_TO_CALIBRATE", 1_000)
     counts = run_job(data, Plan("full", **SMALL | {"models": ("KM",)}), 0, 0).counts
     said = {name: count for name, count in counts.items() if name.startswith("KM ranker: not calibrated")}
     assert list(said.values()) == [1]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .._typing import FloatArray, Json
     from ..data import Dataset
     from ..outcome import Outcome
-    from ..ranking import BootstrappedRanker
+    from ..ranking import Ranker
 
 FORMAT, VERSION = "lifeyears card", 1
 RESEARCH_ONLY = "Research use only. Not a medical device, and no forecast for a patient."
@@ -52,7 +52,7 @@ LIMITS_OF_TRANSPLANTS = (
 
 def make_card(
     data: Dataset,
-    ranker: BootstrappedRanker,
+    ranker: Ranker,
     name: str,
     donor: Sequence[str] | None = None,
     settings: Json | None = None,
@@ -63,7 +63,7 @@ def make_card(
     ----------
     data : Dataset
         What it was fitted to.
-    ranker : BootstrappedRanker
+    ranker : BootstrappedRanker or StackedRanker
         As fitted, with what it held out.
     name : str
     donor : list of str, optional
@@ -149,7 +149,7 @@ def summarise_support(matrix: FloatArray, y: Outcome, tau: float) -> Json:
     }
 
 
-def _performance(data: Dataset, ranker: BootstrappedRanker, matrix: FloatArray) -> Json:
+def _performance(data: Dataset, ranker: Ranker, matrix: FloatArray) -> Json:
     """Metrics, bounds, calibration and subgroups of held-out rows; nothing where no row was held out."""
     predicted, observed = ranker.held_out_, ranker.held_out_outcomes_
     if predicted is None or observed is None:

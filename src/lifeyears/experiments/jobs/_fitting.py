@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from ...models import Cox, DeepHit, DeepSurv, KaplanMeier, SurvivalModel, WeibullAFT
 from ...outcome import Outcome
-from ...ranking import BootstrappedRanker, fit_together
+from ...ranking import BootstrappedRanker, StackedRanker, fit_together
 from .._plan import Plan
 
 if TYPE_CHECKING:
@@ -37,20 +37,14 @@ def score_arms(
     """
     scores: dict[tuple[str, str], FloatArray] = {}
     counts: Counter[str] = Counter()
-    presets: tuple[tuple[str, Literal["paper", "default"]], ...] = (("ranker", "paper"), ("default", "default"))
-    arms = [(model, *kind) for model in plan.models for kind in presets if (model, kind[0]) in plan.arms]
+    arms = [(model, kind) for model in plan.models for kind in ("ranker", "default") if (model, kind) in plan.arms]
     rankers = [
-        BootstrappedRanker(
-            build_model(model, plan, seed),
-            tau=plan.tau,
-            preset=preset,
-            margin=margin if preset == "paper" else None,
-            random_state=seed,
-            n_jobs=1,
-        )
-        for model, _, preset in arms
+        BootstrappedRanker(build_model(model, plan, seed), plan.tau, margin=margin, random_state=seed, n_jobs=1)
+        if kind == "ranker"
+        else StackedRanker(build_model(model, plan, seed), plan.tau, random_state=seed, n_jobs=1)
+        for model, kind in arms
     ]
-    for (model, framework, _), ranker in zip(arms, fit_together(rankers, X, y), strict=True):
+    for (model, framework), ranker in zip(arms, fit_together(rankers, X, y), strict=True):
         if ranker.base_ is not None:  # it is None only where relevance was given in place of outcomes
             scores.setdefault((model, "standard"), ranker.base_.predict(new))
         scores[model, framework] = ranker.predict(new)
