@@ -21,7 +21,7 @@ class PartialLikelihoodObjective:
     ----------
     y : Outcome
     sample_weight : array, shape (n,), optional
-        How many rows a row stands for.
+        How many rows a row stands for: gradients and Hessians are the sums over these.
 
     Examples
     --------
@@ -37,14 +37,15 @@ class PartialLikelihoodObjective:
     def __call__(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
         sets = self.sets
         eta = scores[sets.order]
-        risk = sets.weight * np.exp(eta - eta.max())
+        each = np.exp(eta - eta.max())  # the risk of one of the rows that a row stands for
+        risk = sets.weight * each
         denominator = sets.denominators(risk)
         pull = sets.term_weight / denominator
         first = np.append(0.0, np.cumsum(pull))[sets.group]
         second = np.append(0.0, np.cumsum(pull / denominator))[sets.group]
         gradient, hessian = np.empty(len(eta)), np.empty(len(eta))
         gradient[sets.order] = risk * first - sets.weight * sets.event
-        hessian[sets.order] = np.maximum(risk * first - risk**2 * second, 1e-9)
+        hessian[sets.order] = np.maximum(risk * first - risk * each * second, 1e-9)
         return gradient, hessian
 
     def estimate_baseline(self, scores: FloatArray) -> Baseline:

@@ -86,7 +86,7 @@ class LightGBMCox(BoostedCox):
     Attributes
     ----------
     model_ : lightgbm.LGBMRegressor
-        Its raw score is the log hazard.
+        Its raw score is the log hazard. It is not fitted if all columns are constant.
     baseline_times_, baseline_hazard_ : arrays
         Breslow's cumulative hazard H₀ for f(x) = 0.
     tau_ : float
