@@ -75,6 +75,11 @@ def comes_from(model: object, library: str) -> bool:
     return not isinstance(model, type) and any(cls.__module__.split(".")[0] == library for cls in type(model).__mro__)
 
 
+def is_fitted(model: object) -> bool:
+    """Return whether an object has been fitted, by scikit-learn's convention: attributes that end in an underscore."""
+    return any(name.endswith("_") and not name.startswith("_") for name in vars(model))
+
+
 def count_rows(X: TableLike) -> int:
     """Return the number of rows of a table."""
     rows: int = X.shape[0] if hasattr(X, "shape") else len(cast("FloatArray", X))

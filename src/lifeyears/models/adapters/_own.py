@@ -1,33 +1,34 @@
-"""Models of ours with another horizon, and functions that return curves."""
+"""Models with our interface, and functions that return curves."""
 
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from ...curves import SurvivalCurves
 from ...outcome import Outcome
-from .._base import SurvivalModel
-from ._base import Adapter
+from ._base import Adapter, is_fitted
 
 if TYPE_CHECKING:
     from ..._typing import FloatArray, TableLike
 
 
 class OwnAdapter(Adapter):
-    """A model of ours, wrapped to give it another horizon."""
+    """A model of ours, wrapped to give it another horizon, or a model of another distribution with our interface."""
 
-    supported = "the models of lifeyears.models"
+    supported = "models with fit(X, y) and predict_curves(X, times), such as those of lifeyears.models"
 
     @classmethod
     def takes(cls, model: object) -> bool:
-        return isinstance(model, SurvivalModel)
+        methods = (getattr(model, name, None) for name in ("fit", "predict_curves"))
+        return not inspect.isclass(model) and all(map(callable, methods))
 
     def fit(self, X: TableLike, y: Outcome, sample_weight: FloatArray | None) -> None:
         self.model.fit(X, y) if sample_weight is None else self.model.fit(X, y, sample_weight=sample_weight)
 
     def curves(self, X: TableLike, times: FloatArray | None) -> SurvivalCurves:
-        return cast("SurvivalModel", self.model).predict_curves(X, times)
+        curves = self.model.predict_curves(X, times)
+        return curves if isinstance(curves, SurvivalCurves) else SurvivalCurves(*curves)
 
     def grid(self) -> None:
         return None  # our models thin their own grids
@@ -36,7 +37,7 @@ class OwnAdapter(Adapter):
         return getattr(self.model, "tau_", None)
 
     def is_fitted(self) -> bool:
-        return hasattr(self.model, "tau_")
+        return hasattr(self.model, "tau_") or is_fitted(self.model)
 
 
 class FunctionAdapter(Adapter):

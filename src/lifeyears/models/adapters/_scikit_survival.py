@@ -10,7 +10,7 @@ import numpy as np
 from ...curves import SurvivalCurves
 from ...errors import Message, RequestError, Setting
 from ...outcome import Outcome
-from ._base import Adapter, comes_from
+from ._base import Adapter, comes_from, is_fitted
 
 if TYPE_CHECKING:
     from ..._typing import FloatArray, TableLike
@@ -64,7 +64,7 @@ class SksurvAdapter(Adapter):
         return np.asarray(self.model.predict(X), dtype=float)
 
     def is_fitted(self) -> bool:
-        return any(name.endswith("_") and not name.startswith("_") for name in vars(self.model))
+        return is_fitted(self.model)
 
     def _predicts_times(self) -> bool:
         return type(self.model).__name__ == "IPCRidge"
