@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
-EVERYTHING := .[deep,data,tables,app,dask,oracles,dev,docs]
+EVERYTHING := .[deep,data,tables,app,dask,peers,dev,docs]
 
 .PHONY: demo check test lint scripts slow stress stress-small bench docs package clean help
 

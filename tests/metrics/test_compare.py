@@ -345,3 +345,42 @@ def test_sensitivity_needs_imputation_and_two_models():
         sensitivity(EY, y, {"a": X[:, 0]}, waitlist=10)
     with pytest.raises(ValueError, match="600 relevances and 5"):
         sensitivity(EY, y[:5], scores, waitlist=10)
+
+
+def test_a_bootstrap_interval_of_any_metric_is_scipys():
+    rng = np.random.default_rng(0)
+    relevance, scores = rng.exponential(size=200), rng.normal(size=200)
+
+    def covariance(relevance, scores):
+        return float(np.cov(relevance, scores)[0, 1])
+
+    ours = ly.metrics.bootstrap_interval(covariance, relevance, scores, n_resamples=4000)
+    theirs = stats.bootstrap(
+        (relevance, scores), covariance, paired=True, vectorized=False, n_resamples=4000, method="percentile", rng=1
+    ).confidence_interval
+    assert ours.value == covariance(relevance, scores)
+    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.01)
+    assert ours == ly.metrics.bootstrap_interval(covariance, relevance, scores, n_resamples=4000)
+
+
+def test_a_bootstrap_interval_takes_outcomes_and_groups():
+    rng = np.random.default_rng(1)
+    time, scores = rng.exponential(size=60), rng.normal(size=60)
+    y = (rng.random(60) < 0.7, time)
+    value, low, high = ly.metrics.bootstrap_interval(ly.metrics.concordance_index, y, scores + time, n_resamples=200)
+    assert value == ly.metrics.concordance_index(y, scores + time)
+    assert low < value < high
+    # one group of all rows is drawn whole, so that nothing varies
+    settings = {"n_resamples": 20, "time": 0.5, "groups": np.zeros(60)}
+    assert np.ptp(ly.metrics.bootstrap_interval(ly.metrics.auc_at, y, scores, **settings)) == 0
+    twice = ly.metrics.bootstrap_interval(
+        ly.metrics.policy_value, np.repeat(time, 2), np.repeat(scores, 2), groups=np.repeat(np.arange(60), 2), k=1
+    )
+    assert twice == ly.metrics.bootstrap_interval(ly.metrics.policy_value, time, scores, k=1)
+    with pytest.raises(ValueError, match="3 rows of truth and 2 scores"):
+        ly.metrics.bootstrap_interval(ly.metrics.policy_value, [1.0, 2.0, 3.0], [1.0, 2.0])
+
+
+def test_the_catalogue_says_where_lower_is_better():
+    better = {key: getattr(spec.load(), "greater_is_better", True) for key, spec in ly.catalogue.metrics.items()}
+    assert {key for key, higher in better.items() if not higher} == {"brier", "integrated_brier"}

@@ -128,6 +128,32 @@ def test_coxnet_without_baseline_says_what_to_set(table):
         wrap(linear_model.CoxnetSurvivalAnalysis()).fit(X, y).predict_curves(X)
 
 
+class Halves:
+    """A model of another distribution with our interface: half of those who were alive die at each unit of time."""
+
+    def __init__(self, until=3):
+        self.until = until
+
+    def fit(self, X, y):
+        self.n_rows_ = len(X)
+        return self
+
+    def predict_curves(self, X, times=None):
+        times = np.arange(1.0, self.until + 1) if times is None else np.asarray(times)
+        return times, np.tile(0.5 ** np.floor(times), (len(X), 1))
+
+
+def test_a_model_with_our_interface_needs_no_base_class():
+    X, y = np.zeros((4, 1)), ([1, 1, 0, 1], [1.0, 2.0, 2.0, 3.0])
+    with pytest.raises(NotFittedError):
+        wrap(Halves()).predict(X)
+    assert wrap(Halves().fit(X, y)).predict(X) == pytest.approx([1.75] * 4)  # 1 + 1/2 + 1/4
+    fitted = wrap(Halves(), tau=2.5).fit(X, y)
+    assert fitted.predict(X) == pytest.approx([1.625] * 4)  # 1 + 1/2 + 1/8
+    years = ly.relevance.ExpectedYears(Halves(), tau=3.0).fit(X, y).estimate(X, y).values
+    assert years == pytest.approx([1.0, 2.0, 3.0, 3.0])  # alive at 2, in the last step: 2 + 1
+
+
 def test_functions_give_known_curves():
     truth = ly.SurvivalCurves([1.0, 3.0], [[0.7, 0.2], [0.5, 0.0]])
     wrapped = wrap(lambda X: truth, tau=4.0)

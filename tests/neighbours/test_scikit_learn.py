@@ -1,6 +1,7 @@
 """scikit-learn's own checks on all of our estimators, and its tools."""
 
 import inspect
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -20,7 +21,17 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import lifeyears as ly
 from lifeyears.data import TablePreprocessor
-from lifeyears.models import Cox, DeepHit, DeepSurv, KaplanMeier, WeibullAFT
+from lifeyears.models import (
+    Cox,
+    DeepHit,
+    DeepSurv,
+    KaplanMeier,
+    LightGBMCox,
+    RandomSurvivalForest,
+    WeibullAFT,
+    XGBoostAFT,
+    XGBoostCox,
+)
 
 
 def outcome(y):
@@ -55,12 +66,16 @@ def numeric(model):
 
 
 DEEP = {"epochs": 2, "hidden": (4,), "random_state": 0}
+FEW = {"n_estimators": 4, "random_state": 0}
+PEERS = [XGBoostCox(**FEW), XGBoostAFT(subsample=1.0, **FEW), RandomSurvivalForest(**FEW)]
 ESTIMATORS = [
     numeric(KaplanMeier()),
     numeric(Cox()),
     numeric(WeibullAFT()),
     numeric(DeepSurv(**DEEP)),
     numeric(DeepHit(bins=5, **DEEP)),
+    numeric(LightGBMCox(n_estimators=4, random_state=0)),
+    *(numeric(model) for model in PEERS if all(map(find_spec, model.requires))),
     TablePreprocessor(),
     numeric(ly.BootstrappedRanker(n_estimators=4, random_state=0, n_jobs=1)),
     numeric(ly.StackedRanker(members=ly.ranking.make_members(n_estimators=4), random_state=0, n_jobs=1)),
@@ -72,6 +87,9 @@ ESTIMATORS = [
 ]
 EXPECTED_FAILURES: dict[str, dict[str, str]] = {
     "NumericNetworkYears": {"check_methods_subset_invariance": "single precision: sums depend on the size of a batch"},
+    "NumericRandomSurvivalForest": {
+        "check_sample_weight_equivalence_on_dense_data": "bootstrap samples differ from those of repeated rows"
+    },
 }
 
 
@@ -97,7 +115,7 @@ def test_at_most_three_expected_failures():
     assert all(len(failures) <= 3 for failures in EXPECTED_FAILURES.values())
 
 
-@pytest.mark.parametrize("model", [KaplanMeier(), Cox(), WeibullAFT(), DeepSurv(), DeepHit()])
+@pytest.mark.parametrize("model", [KaplanMeier(), Cox(), WeibullAFT(), DeepSurv(), DeepHit(), LightGBMCox(), *PEERS])
 def test_clone_and_defaults_are_plain(model):
     assert clone(model).get_params() == model.get_params()
 

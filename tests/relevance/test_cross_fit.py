@@ -1,5 +1,6 @@
 import warnings
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -297,3 +298,25 @@ def test_relevance_shows_itself():
     assert relevance.plot().get_xlabel() == "relevance by DR"
     assert len(relevance) == 80
     assert np.asarray(relevance).shape == (80,)
+
+
+class HalfOfTheRest:
+    """An estimator of another distribution: the censored live half of what is left to the horizon."""
+
+    def __init__(self, tau=None):
+        self.tau = tau
+
+    def fit(self, X, y):
+        return self
+
+    def estimate(self, X, y):
+        within = y.restrict(self.tau)
+        return SimpleNamespace(values=np.where(within.event, within.time, (within.time + self.tau) / 2))
+
+
+def test_an_estimator_without_our_base_class_is_cross_fitted():
+    y = ly.Outcome(np.array([1.0, 2.0, 3.0, 9.0]), np.array([True, False, False, True]))
+    relevance = ly.relevance.cross_fit(HalfOfTheRest(tau=6.0), np.zeros((4, 1)), y, cv=2)
+    assert relevance.values == pytest.approx([1.0, 4.0, 4.5, 6.0])
+    assert (relevance.tau, relevance.name, relevance.diagnostics.n_censored) == (6.0, "HalfOfTheRest", 2)
+    assert len(relevance.splits) == 2

@@ -6,16 +6,19 @@ from ._calibration import Calibration, calibration
 from ._compare import Comparison, compare
 from ._concordance import concordance_index, count_concordant_pairs
 from ._gain import average_ties, dcg_score, discounts, ndcg_score, policy_value, rank_weights
+from ._intervals import Interval, bootstrap_interval
 from ._scorers import Scorer, make_scorer
 from ._selection import Selection, pairwise_accuracy, selection_measures
 
 __all__ = [
     "Calibration",
     "Comparison",
+    "Interval",
     "Scorer",
     "Selection",
     "auc_at",
     "average_ties",
+    "bootstrap_interval",
     "brier_score",
     "calibration",
     "compare",

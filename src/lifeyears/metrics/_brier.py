@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -130,3 +130,7 @@ def survival_at(survival: SurvivalCurves | ArrayLike, times: FloatArray, n: int)
     if not np.all((chances >= 0) & (chances <= 1)):
         raise RequestError("survival must be probabilities, within [0, 1] and none missing")
     return chances
+
+
+for _score in cast("tuple[Any, ...]", (brier_score, integrated_brier_score)):
+    _score.greater_is_better = False  # by this attribute a caller of any metric knows

@@ -7,16 +7,22 @@ from ._kaplan_meier import KaplanMeier
 from ._weibull import WeibullAFT, refuse_time_zero
 from ._wrap import WrappedModel, wrap
 from .deep import DeepHit, DeepSurv
+from .peers import CatBoostCox, LightGBMCox, RandomSurvivalForest, XGBoostAFT, XGBoostCox
 
 __all__ = [
     "AdministrativeCensoring",
+    "CatBoostCox",
     "Cox",
     "DeepHit",
     "DeepSurv",
     "KaplanMeier",
+    "LightGBMCox",
+    "RandomSurvivalForest",
     "SurvivalModel",
     "WeibullAFT",
     "WrappedModel",
+    "XGBoostAFT",
+    "XGBoostCox",
     "refuse_time_zero",
     "wrap",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,6 +32,7 @@ class SurvivalModel(BaseEstimator):
 
     interpolation: Interpolation = "step"
     by_row = True  # a row's curve depends on that row alone, so that some rows can be asked about without the others
+    requires: ClassVar[tuple[str, ...]] = ()  # modules that must be installed to fit it, beside those of the core
     tau: float | None
 
     def fit(self, X: TableLike, y: OutcomeLike, sample_weight: ArrayLike | None = None) -> Self:

@@ -10,35 +10,54 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
+from .._threads import one_thread
 from ..curves import SurvivalCurves, check_grid, row_blocks, thin_steps
 from ..errors import RequestError
 from ..outcome import as_outcome
-from ._adapters import Adapter, adapt, count_rows
 from ._base import SurvivalModel, check_same_length
+from .adapters import Adapter, adapt, count_rows
 
 if TYPE_CHECKING:
     from .._typing import FloatArray, TableLike
     from ..outcome import OutcomeLike
 
 
-def wrap(model: Any, tau: float | None = None) -> SurvivalModel:
+def wrap(model: Any, tau: float | None = None, baseline: tuple[TableLike, OutcomeLike] | None = None) -> SurvivalModel:
     """Give another library's survival model the interface of `lifeyears.models`.
 
     Parameters
     ----------
     model : object
-        One of: a scikit-survival model (CoxPHSurvivalAnalysis, CoxnetSurvivalAnalysis with
-        ``fit_baseline_model=True``, RandomSurvivalForest, ExtraSurvivalTrees, GradientBoostingSurvivalAnalysis;
-        IPCRidge, which gives times but no curves); a lifelines model (CoxPHFitter, WeibullAFTFitter,
-        LogNormalAFTFitter, KaplanMeierFitter, …); a scikit-learn Pipeline that ends in any of these or in a model of
-        ours; a function X → curves (`SurvivalCurves` or a pair of times and an (n, m) array). Fitted or not.
+        A survival model of another library, fitted or not:
+
+        - scikit-survival: CoxPHSurvivalAnalysis, CoxnetSurvivalAnalysis with ``fit_baseline_model=True``,
+          RandomSurvivalForest, ExtraSurvivalTrees, GradientBoostingSurvivalAnalysis; IPCRidge, which predicts times but
+          no curves;
+        - lifelines: CoxPHFitter, WeibullAFTFitter, LogNormalAFTFitter, KaplanMeierFitter, …;
+        - XGBoost: a model with ``objective="survival:cox"`` or ``"survival:aft"``;
+        - CatBoost: a model with ``loss_function="Cox"`` or ``"SurvivalAft:dist=Normal;scale=1"``;
+        - LightGBM: LGBMRegressor without an objective, which is trained with Cox's partial likelihood;
+        - hazardous: SurvivalBoost;
+        - a scikit-learn Pipeline that ends in any of these or in a model of ours;
+        - a function X → curves (`SurvivalCurves` or a pair of times and an (n, m) array).
+
+        Models that predict log hazards only get Breslow's estimate of the baseline hazard; accelerated failure time
+        objectives get the curves of the distribution that they were trained with.
     tau : float, optional
         Horizon of `predict`; None means the wrapped model's own, else the largest time it knows from training.
+    baseline : pair of a table and an outcome, optional
+        The rows that a fitted XGBoost, CatBoost or LightGBM Cox model was trained on, for Breslow's estimate: these
+        libraries keep no baseline hazard. It is not needed if the model is fitted by `fit`.
 
     Returns
     -------
     SurvivalModel
         A model of ours is returned as it is.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If the model is none of these; the message lists what is supported.
 
     Examples
     --------
@@ -47,10 +66,10 @@ def wrap(model: Any, tau: float | None = None) -> SurvivalModel:
     >>> known.predict(np.zeros((1, 3)))               # 1 + 0.5
     array([1.5])
     """
-    if isinstance(model, SurvivalModel) and tau is None:
+    if isinstance(model, SurvivalModel) and tau is None and baseline is None:
         return model
     adapt(model)  # refuse early what is not known
-    return WrappedModel(model, tau=tau)
+    return WrappedModel(model, tau=tau, baseline=baseline)
 
 
 class WrappedModel(SurvivalModel):
@@ -62,11 +81,16 @@ class WrappedModel(SurvivalModel):
         What is wrapped. `fit` trains a copy of it, `model_`; a model that is fitted already can be used at once.
     tau : float, optional
         Horizon of `predict`.
+    baseline : pair of a table and an outcome, optional
+        As for `wrap`.
     """
 
-    def __init__(self, model: Any, tau: float | None = None) -> None:
+    def __init__(
+        self, model: Any, tau: float | None = None, baseline: tuple[TableLike, OutcomeLike] | None = None
+    ) -> None:
         self.model = model
         self.tau = tau
+        self.baseline = baseline
 
     def fit(self, X: TableLike, y: OutcomeLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit a copy of the model to X and y, in the form its library takes.
@@ -89,11 +113,13 @@ class WrappedModel(SurvivalModel):
         validate_data(self, X, skip_check_array=True)
         check_same_length(count_rows(X), y)
         weight = self._check_weight(sample_weight, np.zeros((len(y), 1)))
-        self.model_ = clone(self.model, safe=False)
-        adapter = adapt(self.model_)
-        adapter.fit(X, y, weight)
+        adapter = adapt(clone(self.model, safe=False))
+        with one_thread():
+            adapter.fit(X, y, weight)
         own = adapter.horizon()
         self.tau_ = own if self.tau is None and own is not None else self._horizon(y)
+        adapter.extend_to(self.tau_)
+        self.model_, self._adapter = adapter.model, adapter
         return self
 
     def predict(self, X: TableLike) -> FloatArray:
@@ -160,11 +186,27 @@ class WrappedModel(SurvivalModel):
         """Return the adapter of the fitted model: of our fitted copy, or of the one passed if it was fitted already."""
         if hasattr(self, "model_"):
             validate_data(self, X, skip_check_array=True, reset=False)
-            return adapt(self.model_)
-        adapter = adapt(self.model)
+            return self._adapter
+        adapter = self._adapt_as_it_is()
         if adapter.is_fitted():
             return adapter
-        raise NotFittedError(f"this {type(self.model).__name__} is not fitted yet: call fit first")
+        name = type(self.model).__name__
+        if adapter.is_trained():
+            raise NotFittedError(
+                f"this {name} is fitted, but its library keeps no baseline hazard, without which there are no curves: "
+                "call fit, or pass the training rows to wrap, baseline=(X, y)"
+            )
+        raise NotFittedError(f"this {name} is not fitted yet: call fit first")
+
+    def _adapt_as_it_is(self) -> Adapter:
+        """Return the adapter of the model that was passed, with its baseline where that can be estimated."""
+        adapter = adapt(self.model)
+        if self.baseline is not None and adapter.is_trained():
+            rows, outcome = self.baseline
+            adapter.estimate_baseline(rows, as_outcome(outcome))
+        if self.tau is not None:
+            adapter.extend_to(self.tau)
+        return adapter
 
     def _own_horizon(self, adapter: Adapter) -> float | None:
         """Return τ where it is known: from `fit`, from the user, or from the last time of a model fitted elsewhere."""
@@ -177,7 +219,10 @@ class WrappedModel(SurvivalModel):
         return None if grid is None else float(grid[-1])
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "model_") or adapt(self.model).is_fitted()
+        if hasattr(self, "model_"):
+            return True
+        adapter = adapt(self.model)
+        return adapter.is_fitted() or (self.baseline is not None and adapter.is_trained())
 
 
 def _take(X: TableLike, rows: slice) -> TableLike:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from ..checks import check_whole
+from ..checks import check_values, check_whole
 from ..curves import SurvivalCurves
 from ..errors import DataError, Message, RequestError, Setting
 from ..folds import Splits, check_folds, draw_folds
@@ -31,11 +31,21 @@ class Splitter(Protocol):
         """Yield (train, test) row numbers."""
 
 
+class AnyRelevanceEstimator(Protocol):
+    """What a relevance estimator of another distribution needs: to be fitted, and to estimate."""
+
+    def fit(self, X: Any, y: Any, /) -> AnyRelevanceEstimator:
+        """Fit it to some rows."""
+
+    def estimate(self, X: Any, y: Any, /) -> Any:
+        """Return a `Relevance`, or any object with ``values``, one for each row."""
+
+
 CrossValidation = int | Splitter | Iterable["tuple[ArrayLike, ArrayLike]"]
 
 
 def cross_fit(
-    estimator: RelevanceEstimator,
+    estimator: AnyRelevanceEstimator,
     X: TableLike,
     y: OutcomeLike,
     cv: CrossValidation = 5,
@@ -47,8 +57,9 @@ def cross_fit(
 
     Parameters
     ----------
-    estimator : ExpectedYears, IPCW, DoublyRobust or Ensemble
-        Unfitted; a copy is fitted for each fold.
+    estimator : ExpectedYears, IPCW, DoublyRobust, Ensemble, or an estimator of yours
+        Unfitted; a copy is fitted for each fold. One of yours has ``fit(X, y)`` and ``estimate(X, y)``, which returns
+        a `Relevance` or any object with ``values``.
     X, y : table and outcome
     cv : int, scikit-learn splitter, or iterable of (train, test), default 5
         An int draws that many folds (see `lifeyears.folds.draw_folds`), stratified by event; with `groups` (centres,
@@ -77,8 +88,9 @@ def cross_fit(
     from joblib import Parallel, delayed
 
     outcome = as_outcome(y)
-    nuisances = [nuisance for part in estimator.parts() for nuisance in part.nuisances().values()]
-    if all(isinstance(nuisance, SurvivalCurves) for nuisance in nuisances):
+    parts_of = estimator.parts() if isinstance(estimator, RelevanceEstimator) else []
+    nuisances = [nuisance for part in parts_of for nuisance in part.nuisances().values()]
+    if nuisances and all(isinstance(nuisance, SurvivalCurves) for nuisance in nuisances):
         raise RequestError("known curves need no cross-fitting", hint="Call estimate(X, y) with them.")
     splits = draw_splits(outcome, cv, groups, random_state)
     parts: list[Relevance] = Parallel(n_jobs=n_jobs)(
@@ -126,10 +138,27 @@ def draw_splits(
 
 
 def _estimate_fold(
-    estimator: RelevanceEstimator, X: TableLike, y: Outcome, train: IntArray, test: IntArray
+    estimator: AnyRelevanceEstimator, X: TableLike, y: Outcome, train: IntArray, test: IntArray
 ) -> Relevance:
-    fitted = _take_curves(clone(estimator), test, len(y)).fit(_safe_indexing(X, train), y[train])
-    return fitted.estimate(_safe_indexing(X, test), y[test])
+    own = clone(estimator, safe=False)
+    if isinstance(own, RelevanceEstimator):
+        own = _take_curves(own, test, len(y))
+    fitted = own.fit(_safe_indexing(X, train), y[train])
+    return _as_relevance(fitted.estimate(_safe_indexing(X, test), y[test]), fitted, y[test])
+
+
+def _as_relevance(estimate: Any, estimator: AnyRelevanceEstimator, y: Outcome) -> Relevance:
+    """Return the estimate of any estimator as a `Relevance`; what it does not state is taken from the outcome."""
+    if isinstance(estimate, Relevance):
+        return estimate
+    values = check_values("relevance", getattr(estimate, "values", estimate)).copy()
+    name = type(estimator).__name__
+    if len(values) != len(y):
+        raise DataError(f"{name} estimates {len(values)} values for {len(y)} rows")
+    tau = getattr(estimator, "tau", None)
+    tau = float(y.time.max()) if tau is None else float(tau)
+    censored = int((~y.restrict(tau).event).sum())
+    return Relevance(values, tau, name, Diagnostics(len(y), censored, n_negative=int((values < 0).sum())))
 
 
 def _take_curves(estimator: RelevanceEstimator, rows: IntArray, n: int) -> RelevanceEstimator:

@@ -45,6 +45,7 @@ def import_networks() -> ModuleType:
 class DeepModel(SurvivalModel):
     """A multilayer perceptron trained by Adam on mini-batches, stopped early on a validation share."""
 
+    requires = ("torch",)
     hidden: Sequence[int]
     dropout: float
     batch_norm: bool

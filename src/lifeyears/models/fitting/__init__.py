@@ -3,6 +3,7 @@
 from ._baseline import Baseline, LifeTable, relative_risk
 from ._exponential import exp_minus_outer
 from ._newton import Maximum, NotConvergedWarning, Smooth, maximise, standard_errors, warn_not_converged
+from ._objective import PartialLikelihoodObjective
 from ._partial_likelihood import PartialLikelihood, RiskSets
 from ._scaling import column_scales
 
@@ -12,6 +13,7 @@ __all__ = [
     "Maximum",
     "NotConvergedWarning",
     "PartialLikelihood",
+    "PartialLikelihoodObjective",
     "RiskSets",
     "Smooth",
     "column_scales",

@@ -1,9 +1,9 @@
 """LightGBM boosters of the rankers: of years and of hazards, their own evaluator, and the check of saved trees."""
 
+from ...models.fitting import PartialLikelihoodObjective
 from ._boosters import (
     BoostedInterval,
     HazardTrees,
-    PartialLikelihoodObjective,
     YearsTrees,
     bin_columns,
     predict_stages,

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
-from ...models.fitting import Baseline, RiskSets
-from ...outcome import Outcome
+from ...models.fitting import PartialLikelihoodObjective
 from .._piecewise import HazardInterval, linearise_expected_life, sum_expected_life
 from ._settings import BoosterSettings
 from ._shallow import tabulate_trees
@@ -107,30 +106,6 @@ def compute_shapley_values(booster: lightgbm.Booster, rounds: int, X: FloatArray
         return trees.predict_contributions(X)
     parts = booster.predict(X, num_iteration=rounds, pred_contrib=True)
     return np.asarray(booster.predict(X, num_iteration=rounds)), np.asarray(parts)
-
-
-class PartialLikelihoodObjective:
-    """Gradient and Hessian of Cox's negative log partial likelihood (Breslow's ties) in the scores."""
-
-    def __init__(self, y: Outcome) -> None:
-        self.sets = RiskSets.of(y, None, "breslow")
-
-    def __call__(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
-        sets = self.sets
-        eta = scores[sets.order]
-        risk = np.exp(eta - eta.max())
-        denominator = sets.denominators(risk)
-        pull = sets.term_weight / denominator
-        first = np.append(0.0, np.cumsum(pull))[sets.group]
-        second = np.append(0.0, np.cumsum(pull / denominator))[sets.group]
-        gradient, hessian = np.empty(len(eta)), np.empty(len(eta))
-        gradient[sets.order] = risk * first - sets.event
-        hessian[sets.order] = np.maximum(risk * first - risk**2 * second, 1e-9)
-        return gradient, hessian
-
-    def estimate_baseline(self, scores: FloatArray) -> Baseline:
-        """Return Breslow's cumulative hazard for these scores."""
-        return Baseline.breslow(self.sets, scores[self.sets.order])
 
 
 def bin_columns(X: FloatArray, settings: BoosterSettings, seed: int) -> lightgbm.Dataset:
