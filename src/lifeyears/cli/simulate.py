@@ -109,7 +109,7 @@ def _plan(config: Config, jobs: int | None, out: Path | None) -> str:
 
     world, workers = config.world, jobs or cpu_count()
     names = [policy.name for policy in config.policies]
-    models = {str(policy.model) for policy in config.policies if policy.order == "model" and not policy.is_oracle}
+    models = {str(policy.model) for policy in config.policies if policy.model and not policy.is_oracle}
     size = max(world.donors_per_year / 4300, 0.02)
     span = config.years + world.burn_in_years
     one = size * POLICY_YEAR * (len(names) * config.years + world.burn_in_years) + 2
