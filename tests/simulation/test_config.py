@@ -68,7 +68,11 @@ def test_an_empty_file_is_the_default(tmp_path):
         ("replicates: 4", "replicates: 4.5", r"line 2: replicates must be a whole number; got 4.5"),
         ("replicates: 4", "years: 4", r"line 2: years is already set in line 1"),
         ("reference: uniform", "reference: lyg", r"line 4: reference must be one of the policies"),
-        ("  - uniform", "  - unifrom", r"line 7: there is no policy 'unifrom' \(did you mean 'uniform'\?\)\. Known are us_status"),
+        (
+            "  - uniform",
+            "  - unifrom",
+            r"line 7: there is no policy 'unifrom' \(did you mean 'uniform'\?\)",
+        ),
         ("  - uniform", "  - us_status", r"line 5: policies must have names of their own; us_status is there twice"),
         ("    order: model", "    order: modle", r"line 8: the order of policy mine must be one of"),
         ("    k: 5", "    k: 0", r"line 8: k of policy mine must be at least 1; got 0"),

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from .._cluster import workers
+from ..allocation import Policy
 from ..errors import RequestError
 from ..progress import Progress, no_progress
 from ._config import Config, make_config
 from ._config_file import read_config
 from ._replicate import run_replicate
 from ._result import Simulation, collect_replicates
-from ..allocation import Policy
 from .policies import Composite, OfferRule, Simulated, attach_models, fit_models
 from .worlds.heart import Measurements, World
 

@@ -129,9 +129,9 @@ def test_first_come_is_first_come_within_the_zones_of_the_policy_not_of_the_worl
 
 
 def test_scores_may_be_written_for_any_table():
-    listed = pd.DataFrame(
-        {"status": [2, 1, 1], "waiting": [3.0, 1.0, 2.0], "distance": [100.0, 700.0, 100.0]}
-    ).assign(primary_blood_group=[True, True, False])
+    listed = pd.DataFrame({"status": [2, 1, 1], "waiting": [3.0, 1.0, 2.0], "distance": [100.0, 700.0, 100.0]}).assign(
+        primary_blood_group=[True, True, False]
+    )
     scores = Composite({"waiting": 1}, zones=US_CLASSES).scores(listed, {}, 0.0)
     assert np.argsort(-scores).tolist() == [2, 0, 1]  # classes 2, 3 and 7
 

@@ -28,9 +28,7 @@ from ._match_run import join_list, leave_list, make_room, run_match
 def warm_up(scenario: Scenario, order: Order) -> ListState:
     """Return the list at time 0, as an order leaves it after the burn-in: where every policy starts."""
     rules = scenario.rules
-    state = empty_list(
-        len(scenario.candidates.key), len(scenario.items.key), rules.fits.shape[1], rules.n_active
-    )
+    state = empty_list(len(scenario.candidates.key), len(scenario.items.key), rules.fits.shape[1], rules.n_active)
     return _run(scenario, state, order, slice(0, find_start(scenario)))
 
 

@@ -124,8 +124,8 @@ class Composite:
             return weight_of(self.weights, name) * column(name)
 
         # the order of additions is that of the kernel: equal to the last bit
-        total = np.zeros(len(candidates)) + term("life")
-        bonus = 0.0
+        total: FloatArray = np.zeros(len(candidates)) + term("life")
+        bonus = np.zeros(len(candidates))
         if self.uses("status"):
             bonus = bonus_of(self.weights)[np.asarray(candidates["status"], dtype=np.int64) - 1]
         total = total + sum_state_terms(self.weights, column("without"), column("hazard"), bonus)
@@ -146,6 +146,6 @@ class Composite:
         """Return plain values, as a configuration file holds them; a fitted model appears by its type."""
         model = self.model if self.model is None or isinstance(self.model, str) else type(self.model).__name__
         weights = {name: list(value) if isinstance(value, tuple) else value for name, value in self.weights.items()}
-        settings = {"name": self.name, "policy": "composite", "weights": weights, "model": model, "k": self.k}
+        settings: Json = {"name": self.name, "policy": "composite", "weights": weights, "model": model, "k": self.k}
         settings["zones"] = as_zones(self.zones).describe()
         return {name: value for name, value in settings.items() if value is not None}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -159,10 +161,10 @@ def _from_mapping(settings: Mapping[str, object], by_key: bool) -> Simulated:
         if name is not None and (not isinstance(name, str) or not name):
             raise RequestError(f"a policy needs a name; got {name!r}")
         if isinstance(policy, str):
-            return _rename(_build(policy, rest, by_key), cast("str | None", name))
+            return _rename(_build(policy, rest, by_key), name)
         if rest:
             raise RequestError(f"{next(iter(rest))!r} is a setting of a policy that is named, not of an object")
-        return _rename(as_policy(policy), cast("str | None", name))
+        return _rename(as_policy(policy), name)
     known = [field.name for field in fields(OfferRule)]
     unknown = [key for key in settings if key not in known]
     if unknown:
@@ -182,7 +184,8 @@ def _build(name: str, settings: Mapping[str, object], by_key: bool) -> Simulated
         raise RequestError(f"the policy {spec.key} cannot be made: {error}", key=spec.key) from error
     if not _scores(policy):
         raise RequestError(f"{spec.key} makes no policy: it has no method scores(candidates, donor, now)", key=spec.key)
-    _send_by_value(policy)
+    if isinstance(spec.factory, str) and spec.factory.rpartition(":")[0].endswith(".py"):
+        _send_by_value(policy)
     return _rename(_named(policy, spec.key), spec.key)
 
 
@@ -199,14 +202,8 @@ def _rename(policy: Simulated, name: str | None) -> Simulated:
 
 
 def _send_by_value(policy: object) -> None:
-    """Let a class from a file of one's own travel to other processes, which cannot import it by its name."""
-    module = sys.modules.get(type(policy).__module__)
-    if module is None or not module.__name__.startswith("_lifeyears_file_"):
-        return
-    from joblib.externals import cloudpickle as for_processes
-
-    picklers = [for_processes]
-    if "cloudpickle" in sys.modules:
-        picklers.append(sys.modules["cloudpickle"])
-    for pickler in picklers:
-        pickler.register_pickle_by_value(module)
+    """Let a class from a file travel to other processes, which cannot import it by name."""
+    module = sys.modules[type(policy).__module__]
+    for name in ("cloudpickle", "joblib.externals.cloudpickle"):  # whichever joblib and Dask use
+        with suppress(ImportError):
+            importlib.import_module(name).register_pickle_by_value(module)

@@ -109,7 +109,8 @@ class OfferRule:
         zones = US_CLASSES if self.order == "status" else self.zones
         if zones is None:
             raise RequestError(
-                f"the zones of policy {self.name} are those of the world", hint="Call within(world) first, or set zones."
+                f"the zones of policy {self.name} are those of the world",
+                hint="Call within(world) first, or set zones.",
             )
         by_model = GAIN if self.target == "gain" else {"life": 1.0}
         weights = {"random": {"random": 1.0}, "model": by_model}.get(self.order, {"waiting": 1.0})
@@ -137,6 +138,6 @@ class OfferRule:
     def describe(self) -> Json:
         """Return plain values, as a configuration file holds them; a fitted model appears by its type."""
         model = self.model if self.model is None or isinstance(self.model, str) else type(self.model).__name__
-        settings = {"name": self.name, "order": self.order, "model": model, "target": self.target, "k": self.k}
+        settings: Json = {"name": self.name, "order": self.order, "model": model, "target": self.target, "k": self.k}
         settings["zones"] = None if self.zones is None else as_zones(self.zones).describe()
         return {name: value for name, value in settings.items() if value is not None}

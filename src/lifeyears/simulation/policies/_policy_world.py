@@ -126,17 +126,17 @@ class PolicyWorld:
         rates = np.array([self.world.death_rates])
         if not self.knows_truth:
             return rates
-        return compute_frailty(self.arrivals.candidates, self.world.frailty)[:, None] * rates
+        return np.asarray(compute_frailty(self.arrivals.candidates, self.world.frailty)[:, None] * rates)
 
     @cached_property
     def age(self) -> FloatArray:
         """Age of each candidate."""
-        return np.nan_to_num(self.arrivals.candidates["age"].to_numpy(float), nan=55.0)
+        return np.asarray(np.nan_to_num(self.arrivals.candidates["age"].to_numpy(float), nan=55.0))
 
     @cached_property
     def sensitised(self) -> FloatArray:
         """Share of donors that each candidate has antibodies against; 0 where it is not known."""
-        return np.nan_to_num(self.arrivals.candidates["antibodies_class_1"].to_numpy(float)) / 100
+        return np.asarray(np.nan_to_num(self.arrivals.candidates["antibodies_class_1"].to_numpy(float)) / 100)
 
     @cached_property
     def _columns(self) -> dict[str, AnyArray]:

@@ -10,13 +10,14 @@ import numpy as np
 
 from ...errors import DataError
 from ..engine import ListState, MatchRun, Order, Scenario, run_called_policy, run_policy
+from ._named import NamedPolicy, Simulated
 from ._offer_rule import OfferRule
 from ._policy_world import PolicyWorld
 
 if TYPE_CHECKING:
     from ..._typing import FloatArray
+    from ...allocation import Policy
     from ..worlds.heart import Arrivals, World
-    from ._named import NamedPolicy, Simulated
     from ._scores import Scores
 
 
@@ -42,10 +43,10 @@ def run_simulated(policy: Simulated, seen: PolicyWorld, start: ListState, *, com
     """
     if isinstance(policy, OfferRule):
         policy = policy.within(seen.world)
-    acting = getattr(policy, "policy", policy)
-    if compiled and callable(getattr(acting, "compiled", None)):
-        order: Order = acting.compiled(seen)
-        return run_policy(seen.scenario, start, order)
+    acting = policy.policy if isinstance(policy, NamedPolicy) else policy
+    compile_order: Callable[[PolicyWorld], Order] | None = getattr(acting, "compiled", None)
+    if compiled and compile_order is not None:
+        return run_policy(seen.scenario, start, compile_order(seen))
     return run_called_policy(seen.scenario, start, _Called(policy.name, acting, seen, _probabilities(policy)))
 
 
@@ -58,7 +59,7 @@ class _Called:
     """A policy as the engine calls it: what it returns is checked."""
 
     name: str
-    policy: object
+    policy: Policy
     seen: PolicyWorld
     draws: Callable[[FloatArray], FloatArray] | None
 
@@ -68,7 +69,7 @@ class _Called:
 
     def rank(self, run: MatchRun) -> FloatArray:
         candidates, donor = self.seen.view(run)
-        scores = np.asarray(self.policy.scores(candidates, donor, run.now), dtype=float)  # type: ignore[attr-defined]
+        scores = np.asarray(self.policy.scores(candidates, donor, run.now), dtype=float)
         return self._check("scores", scores, len(candidates))
 
     def _checked_probabilities(self, scores: FloatArray) -> FloatArray:

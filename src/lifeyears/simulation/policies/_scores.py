@@ -51,7 +51,9 @@ def score_for_policies(
     policies: Sequence[Simulated], arrivals: Arrivals, start: ListState, world: World
 ) -> dict[int, Scores]:
     """Score the candidates that a policy can meet from `start` on, by every model; by the identity of the model."""
-    models = {id(policy.model): policy.model for policy in policies if policy.model is not None and not policy.is_oracle}
+    models = {
+        id(policy.model): policy.model for policy in policies if policy.model is not None and not policy.is_oracle
+    }
     rows = np.flatnonzero((start.place == WAITING) | (start.place == NOT_LISTED))
     return dict(zip(models, score_candidates(list(models.values()), arrivals, rows, world), strict=True))
 

@@ -58,8 +58,8 @@ class Zones:
             )
             if len(rows) != len(STATUSES) or any(len(row) != len(limits) + 1 for row in rows):
                 raise RequestError(
-                    f"the classes of zones must have {len(STATUSES)} rows, one per status, of {len(limits) + 1} numbers, "
-                    "one per zone"
+                    f"the classes of zones must have {len(STATUSES)} rows, one per status, of {len(limits) + 1} "
+                    "numbers, one per zone"
                 )
             object.__setattr__(self, "classes", rows)
 
