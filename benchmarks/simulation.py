@@ -1,8 +1,8 @@
 """What a policy-year of the simulator costs, and what common random numbers save.
 
 `python benchmarks/simulation.py speed` prints processor time by part, at US size, on one thread.
-`python benchmarks/simulation.py called` prints the processor time of policies that are called in Python for every heart,
-beside that of the same policies in the kernel.
+`python benchmarks/simulation.py called` prints the processor time of policies that are called in Python for every
+heart, beside that of the same policies in the kernel.
 `python benchmarks/simulation.py common` prints the width of the interval of each paired difference with common random
 numbers over its width with streams of its own for each policy. Both tables stand in docs/simulation.md.
 """
@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from lifeyears.progress import no_progress
 from lifeyears.allocation import Tiers
+from lifeyears.progress import no_progress
 from lifeyears.simulation import US_CLASSES, Composite, Config, World, as_policy, simulate
 from lifeyears.simulation.engine import warm_up
 from lifeyears.simulation.policies import (

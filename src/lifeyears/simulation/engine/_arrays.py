@@ -108,7 +108,7 @@ class ListState(NamedTuple):
     left_at: FloatArray
     recipient: IntArray  # of each item; -1: nobody
     offers: IntArray  # of each item; -1: not yet offered
-    members: IntArray  # (kinds, candidates): who waits
+    members: IntArray  # (kinds, candidates): who waits in an active state
     waiting: IntArray  # (kinds,): how many
     slot: IntArray  # of each candidate: the position in `members`
 

@@ -45,7 +45,7 @@ def make_room(n_candidates: int, n_classes: int, most: int) -> Room:
 
 @numba.njit(cache=True)
 def join_list(one: int, kind: int, state: ListState) -> None:
-    """Add a candidate to those who wait."""
+    """Add a candidate to those who are offered items."""
     state.members[kind, state.waiting[kind]] = one
     state.slot[one] = state.waiting[kind]
     state.waiting[kind] += 1
@@ -53,7 +53,7 @@ def join_list(one: int, kind: int, state: ListState) -> None:
 
 @numba.njit(cache=True)
 def leave_list(one: int, kind: int, state: ListState) -> None:
-    """Remove a candidate from those who wait."""
+    """Remove a candidate from those who are offered items."""
     last = state.members[kind, state.waiting[kind] - 1]
     state.members[kind, state.slot[one]] = last
     state.slot[last] = state.slot[one]
@@ -150,8 +150,6 @@ def gather_eligible(
             continue
         for i in range(state.waiting[kind]):
             one = state.members[kind, i]
-            if state.status[one] >= rules.n_active:
-                continue
             distance = distances[candidates.site[one]]
             ratio = size / candidates.size[one]
             if distance > rules.reach or ratio < rules.size_low or ratio > rules.size_high:

@@ -86,14 +86,19 @@ def advance(
         one, now = who[event], time[event]
         if kind[event] == LISTED:
             state.place[one], state.status[one], state.since[one] = WAITING, new[event], now
-            join_list(one, candidates.kind[one], state)
+            if new[event] < rules.n_active:
+                join_list(one, candidates.kind[one], state)
         elif state.place[one] == WAITING:
+            was, will = state.status[one] < rules.n_active, new[event] < rules.n_active and kind[event] == CHANGED
+            if was and not will:
+                leave_list(one, candidates.kind[one], state)
+            elif will and not was:
+                join_list(one, candidates.kind[one], state)
             if kind[event] == CHANGED:
-                if state.status[one] < rules.n_active:
+                if was:
                     state.time_in[one, state.status[one]] += now - state.since[one]
                 state.status[one], state.since[one] = new[event], now
             else:  # GONE
-                leave_list(one, candidates.kind[one], state)
                 state.place[one] = DEAD if new[event] == rules.death else REMOVED
                 state.left_at[one] = now
         event += 1

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ._policy_world import PolicyWorld
 
 TRUTH = "truth"  # the model that knows: expected life by the registry's own law
+NO_ZONES = Zones()
 GAIN = {"life": 1.0, "without": -1.0}
 
 
@@ -112,7 +113,11 @@ class Composite:
 
     def uses(self, term: str) -> bool:
         """Whether a term has a weight other than 0."""
-        return bool(np.any(self.weights.get(term, 0.0)))
+        return term in self._used
+
+    @cached_property
+    def _used(self) -> frozenset[str]:
+        return frozenset(name for name, weight in self.weights.items() if np.any(weight))
 
     def scores(self, candidates: CandidateTable, donor: Mapping[str, object], now: float) -> FloatArray:
         """Score the candidates for one heart (`lifeyears.allocation.Policy`)."""
@@ -120,21 +125,21 @@ class Composite:
         def column(name: str) -> FloatArray | float:
             return np.asarray(candidates[name], dtype=float) if self.uses(name) else 0.0
 
-        def term(name: str) -> FloatArray | float:
-            return weight_of(self.weights, name) * column(name)
-
         # the order of additions is that of the kernel: equal to the last bit
-        total: FloatArray = np.zeros(len(candidates)) + term("life")
+        total: FloatArray = np.zeros(len(candidates))
+        if self.uses("life"):
+            total += weight_of(self.weights, "life") * column("life")
         bonus = np.zeros(len(candidates))
         if self.uses("status"):
             bonus = bonus_of(self.weights)[np.asarray(candidates["status"], dtype=np.int64) - 1]
-        total = total + sum_state_terms(self.weights, column("without"), column("hazard"), bonus)
-        total = total + sum_candidate_terms(self.weights, column("age"), column("sensitised"))
+        total += sum_state_terms(self.weights, column("without"), column("hazard"), bonus)
+        total += sum_candidate_terms(self.weights, column("age"), column("sensitised"))
         for name in ("waiting", "waiting_at_status", "primary_blood_group", "distance", "size", "random"):
-            total = total + term(name)
+            if self.uses(name):
+                total += weight_of(self.weights, name) * column(name)
         zones = as_zones(self.zones)
-        if zones == Zones():
-            return np.asarray(total)
+        if zones == NO_ZONES:
+            return total
         names = ("status", "distance", "primary_blood_group")
         return np.asarray(total - CLASS_STEP * zones.classify(*(np.asarray(candidates[name]) for name in names)))
 

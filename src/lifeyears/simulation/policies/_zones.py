@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -63,7 +64,7 @@ class Zones:
                 )
             object.__setattr__(self, "classes", rows)
 
-    @property
+    @cached_property
     def table(self) -> IntArray:
         """The class by status (row) and zone (column)."""
         if self.classes is not None:
