@@ -6,7 +6,7 @@ import re
 import pandas as pd
 import pytest
 
-from lifeyears import cli
+from lifeyears import catalogue, cli
 from lifeyears.cli import simulate as command
 from lifeyears.simulation import write_run
 
@@ -95,7 +95,8 @@ def test_options_go_before_the_file(capsys, tmp_path, small):
     assert (used["replicates"], used["years"], used["random_state"]) == (1, 0.5, 3)
 
 
-def test_policies_are_named_on_the_command_line(capsys, tmp_path, small):
+def test_policies_are_named_on_the_command_line(capsys, tmp_path, small, monkeypatch):
+    monkeypatch.setattr(catalogue.policies, "_specs", dict(catalogue.policies))
     (tmp_path / "own.py").write_text(
         "class Nearest:\n    def scores(self, c, donor, now):\n        return -c['distance']\n"
     )
