@@ -227,7 +227,7 @@ def test_commands_named_in_the_text_exist(page):
     from typer.main import get_command
 
     commands = get_command(app).commands
-    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.M)
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M)
     for command in commands_within(page):
         words = [word for word in command.split() if word != "…"]
         if words[0] == "make":
