@@ -1,6 +1,8 @@
 """What a policy-year of the simulator costs, and what common random numbers save.
 
 `python benchmarks/simulation.py speed` prints processor time by part, at US size, on one thread.
+`python benchmarks/simulation.py called` prints the processor time of policies that are called in Python for every
+heart, beside that of the same policies in the kernel.
 `python benchmarks/simulation.py common` prints the width of the interval of each paired difference with common random
 numbers over its width with streams of its own for each policy. Both tables stand in docs/simulation.md.
 """
@@ -18,16 +20,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from lifeyears.allocation import Tiers
 from lifeyears.progress import no_progress
-from lifeyears.simulation import Config, World, simulate
-from lifeyears.simulation.engine import run_policy, warm_up
+from lifeyears.simulation import US_CLASSES, Composite, Config, World, as_policy, simulate
+from lifeyears.simulation.engine import warm_up
 from lifeyears.simulation.policies import (
     US_STATUS_ORDER,
     as_policies,
     attach_models,
     fit_models,
-    make_policy_order,
+    run_simulated,
     score_for_policies,
+    view_world,
 )
 from lifeyears.simulation.worlds.heart import draw_arrivals, make_scenario, measure_run
 
@@ -64,13 +68,57 @@ def speed(years: float, rows: int) -> pd.DataFrame:
         "scoring by two models, a year": scoring / years,
     }
     for policy in fitted:
-        order = make_policy_order(policy, arrivals, tables, world)
-        run_policy(scenario, start, order)
-        listing, end = seconds(lambda order=order: run_policy(scenario, start, order))  # type: ignore[misc]
+        seen = view_world(policy, arrivals, scenario, tables, world)
+        run_simulated(policy, seen, start)
+        listing, end = seconds(lambda policy=policy, seen=seen: run_simulated(policy, seen, start))  # type: ignore[misc]
         table[f"the list under {policy.name}, a year"] = listing / years
     measuring, _ = seconds(lambda: measure_run(arrivals, end, world, years))
     table["measuring, a year"] = measuring / years
     return pd.DataFrame({"seconds": table}).rename_axis("work")
+
+
+class Simplest:
+    """A policy in plain Python that reads one column."""
+
+    def scores(self, candidates: Any, donor: Any, now: float) -> Any:
+        return candidates["waiting"]
+
+
+def called(years: float) -> pd.DataFrame:
+    """Processor seconds per policy-year of the list, in the kernel and called in Python, and the slowdown."""
+    world = World()
+    weights = {
+        "life": 1, "without": -1, "hazard": 5, "status": [4, 3, 2, 1, 0, 0], "waiting": 0.1, "waiting_at_status": 0.1,
+        "primary_blood_group": 1, "distance": -0.001, "sensitised": 1, "size": -1, "age": -0.01,
+    }  # fmt: skip
+    policies = {
+        "first come, no zones: Composite, and a Python class": (Composite({"waiting": 1}), Simplest()),
+        "us_status": (as_policy("us_status"), as_policy("us_status")),
+        "oracle": (as_policy("oracle"), as_policy("oracle")),
+        "oracle, position-weighted (k = 5)": (Composite({"life": 1}, model="truth", k=5),) * 2,
+        "eleven terms": (Composite(weights, zones=US_CLASSES, model="truth"),) * 2,
+        "Tiers (status, then waiting)": (None, Tiers("status", waiting="waiting")),
+    }
+    arrivals = draw_arrivals(world, years, np.random.SeedSequence(1))
+    scenario = make_scenario(arrivals, world)
+    start = warm_up(scenario, US_STATUS_ORDER)
+    rows = {}
+    for name, pair in policies.items():
+        took = []
+        for policy, compiled in zip(pair, (True, False), strict=True):
+            if policy is None:
+                took.append(np.nan)
+                continue
+            simulated = as_policy(policy)
+            seen = view_world(simulated, arrivals, scenario, {}, world)
+
+            def run(simulated: Any = simulated, seen: Any = seen, compiled: bool = compiled) -> Any:
+                return run_simulated(simulated, seen, start, compiled=compiled)
+
+            run()
+            took.append(seconds(run)[0] / years)
+        rows[name] = (*took, took[1] / took[0])
+    return pd.DataFrame.from_dict(rows, orient="index", columns=["kernel", "Python", "slowdown"]).rename_axis("policy")
 
 
 def common(years: float, replicates: int, jobs: int, scale: float) -> pd.DataFrame:
@@ -87,8 +135,8 @@ def common(years: float, replicates: int, jobs: int, scale: float) -> pd.DataFra
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["speed", "common"])
-    parser.add_argument("--years", type=float, help="4 for speed, 5 for common, unless given")
+    parser.add_argument("what", choices=["speed", "called", "common"])
+    parser.add_argument("--years", type=float, help="4 for speed, 1 for called, 5 for common, unless given")
     parser.add_argument("--replicates", type=int, default=16)
     parser.add_argument("--rows", type=int, default=40_000, help="of the registry that the models are fitted on")
     parser.add_argument("--scale", type=float, default=1.0, help="of the US list, for common")
@@ -96,6 +144,8 @@ def main() -> None:
     given = parser.parse_args()
     if given.what == "speed":
         print(speed(given.years or 4.0, given.rows).round(3).to_string())
+    elif given.what == "called":
+        print(called(given.years or 1.0).round(3).to_string())
     else:
         print(common(given.years or 5.0, given.replicates, given.jobs, given.scale).round(2).to_string())
 

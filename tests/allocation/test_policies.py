@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lifeyears.allocation import Greedy, PositionWeighted, Tiers, UniformRandom
+from lifeyears.allocation import Greedy, Policy, PositionWeighted, Tiers, UniformRandom
+from lifeyears.errors import DataError
 from lifeyears.metrics import policy_value
 
 POLICIES = [Greedy(), PositionWeighted(1), PositionWeighted(5), PositionWeighted(50), UniformRandom()]
@@ -185,3 +186,27 @@ def test_bad_tiers_are_refused(tiers, words):
 def test_a_column_that_is_not_there_is_named():
     with pytest.raises(ValueError, match="'rank'"):
         Tiers("rank").probabilities([1.0], candidates=pd.DataFrame({"status": [1]}))
+
+
+def test_scores_of_a_table_are_its_lives_or_those_of_the_model():
+    """The protocol that simulations use: a column `life`, or a fitted model that predicts it."""
+
+    class Older:
+        def predict(self, X):
+            return X["age"].to_numpy() / 2
+
+    listed = pd.DataFrame({"age": [40.0, 60.0], "status": [2, 1], "days": [9, 3]})
+    assert Greedy(model=Older()).scores(listed).tolist() == [20, 30]
+    assert PositionWeighted(k=2).scores(listed.assign(life=[5.0, 4.0]), {}, 1.0).tolist() == [5, 4]
+    assert UniformRandom().scores(listed).tolist() == [0, 0]
+    assert np.argmax(Tiers("status").scores(listed.assign(life=[5.0, 4.0]))) == 1
+    assert np.argmax(Tiers("status", order=[2, 1], waiting="days").scores(listed)) == 0
+    with pytest.raises(DataError, match="no column 'life'"):
+        Greedy().scores(listed)
+    for policy in (Greedy(), PositionWeighted(), UniformRandom(), Tiers("status")):
+        assert isinstance(policy, Policy)
+    assert [each.randomised for each in (Greedy(), PositionWeighted(k=1), PositionWeighted(k=2))] == [
+        False,
+        False,
+        True,
+    ]

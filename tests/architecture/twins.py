@@ -38,12 +38,16 @@ INNER = {
     "simulation._mix": ("simulation.pair_uniform", "one round of mixing bits"),
     "simulation._pair_sums": ("simulation.expect_lives", "the effects of one pair"),
     "simulation.make_room": ("simulation.run_events", "allocates arrays"),
-    "simulation.join_list": ("simulation.run_events", "changes the state of the waiting list"),
-    "simulation.leave_list": ("simulation.run_events", "changes the state of the waiting list"),
+    "simulation.join_list": ("simulation.advance", "changes the state of the waiting list"),
+    "simulation.leave_list": ("simulation.advance", "changes the state of the waiting list"),
     "simulation.run_match": ("simulation.run_events", "changes the state of the waiting list"),
     "simulation._draw_position": ("simulation.run_match", "draws from the state of one match run"),
     "simulation._first_in_order": ("simulation.run_match", "reads the state of the waiting list"),
-    "simulation._gather_eligible": ("simulation._first_in_order", "reads the state of the waiting list"),
+    "simulation.advance": ("simulation.run_events", "changes the state of the waiting list"),
+    "simulation.make_offer": ("simulation.run_match", "changes the state of the waiting list"),
+    "simulation.offer_in_turn": ("simulation.run_match", "changes the state of the waiting list"),
+    "simulation.gather_eligible": ("simulation._first_in_order", "reads the state of the waiting list"),
+    "simulation._classify": ("simulation._first_in_order", "reads the state of the waiting list"),
     "simulation._score": ("simulation._first_in_order", "reads the state of the waiting list"),
 }
 
@@ -477,6 +481,15 @@ def uniform_in_whole_numbers(candidate, donor, number):
 
     first = mix(int(candidate)) + 0x9E3779B97F4A7C15 * int(donor)
     return ((mix((mix(first % 2**64) + number * 0xD1B54A32D192ED03) % 2**64) >> 11) + 0.5) / 2**53
+
+
+def draw_pairs(rng):
+    return rng.integers(0, 2**63, rng.integers(1, 9)).astype(np.uint64), np.uint64(rng.integers(0, 2**63))
+
+
+@twin_of("simulation.order_at_random", draw=draw_pairs)
+def fifth_numbers_of_pairs(candidates, donor):
+    return np.array([uniform_in_whole_numbers(each, donor, 5) for each in candidates])
 
 
 @twin_of("simulation.normal_quantile", draw=lambda rng: (rng.choice([1e-9, 0.01, rng.random(), 0.99]),), rtol=2e-9)

@@ -6,7 +6,7 @@ import re
 import pandas as pd
 import pytest
 
-from lifeyears import cli
+from lifeyears import catalogue, cli
 from lifeyears.cli import simulate as command
 from lifeyears.simulation import write_run
 
@@ -93,6 +93,22 @@ def test_options_go_before_the_file(capsys, tmp_path, small):
     assert code == 0
     used = json.loads((tmp_path / "a" / "config.json").read_text())
     assert (used["replicates"], used["years"], used["random_state"]) == (1, 0.5, 3)
+
+
+def test_policies_are_named_on_the_command_line(capsys, tmp_path, small, monkeypatch):
+    monkeypatch.setattr(catalogue.policies, "_specs", dict(catalogue.policies))
+    (tmp_path / "own.py").write_text(
+        "class Nearest:\n    def scores(self, c, donor, now):\n        return -c['distance']\n"
+    )
+    names = f"us_status, {tmp_path / 'own.py'}:Nearest"
+    code, _, _ = out_of(capsys, small, "--policies", names, "--out", str(tmp_path / "a"), "--jobs", "1")
+    assert code == 0
+    used = json.loads((tmp_path / "a" / "config.json").read_text())
+    assert [each["name"] for each in used["policies"]] == ["us_status", "Nearest"]
+    assert str(tmp_path) not in (tmp_path / "a" / "config.json").read_text()
+    code, _, err = out_of(capsys, small, "--policies", "us_statsu")
+    assert code == 2
+    assert "did you mean 'us_status'" in err
 
 
 def test_dry_run_only_tells(capsys, tmp_path):

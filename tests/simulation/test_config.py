@@ -68,11 +68,15 @@ def test_an_empty_file_is_the_default(tmp_path):
         ("replicates: 4", "replicates: 4.5", r"line 2: replicates must be a whole number; got 4.5"),
         ("replicates: 4", "years: 4", r"line 2: years is already set in line 1"),
         ("reference: uniform", "reference: lyg", r"line 4: reference must be one of the policies"),
-        ("  - uniform", "  - unifrom", r"line 7: there is no policy 'unifrom'; there are us_status"),
+        (
+            "  - uniform",
+            "  - unifrom",
+            r"line 7: there is no policy 'unifrom' \(did you mean 'uniform'\?\)",
+        ),
         ("  - uniform", "  - us_status", r"line 5: policies must have names of their own; us_status is there twice"),
         ("    order: model", "    order: modle", r"line 8: the order of policy mine must be one of"),
         ("    k: 5", "    k: 0", r"line 8: k of policy mine must be at least 1; got 0"),
-        ("    k: 5", "    kk: 5", r"line 8: a policy has no 'kk'; it has name, order, model, target, k"),
+        ("    k: 5", "    kk: 5", r"line 8: a policy has no 'kk'; it has name, order, model, target, k, zones"),
         ("  scale: 0.1", "  scale: 0", r"line 13: scale must be at least 0.0001; got 0"),
         ("donors_per_year: 5000", "donors_per_year: -1", r"line 14: donors_per_year must be at least 0; got -1"),
         (

@@ -7,7 +7,7 @@ from ._donor_types import PAIR_COLUMNS, DonorTypeRanker
 from ._examples import Figure1, figure_1, motivating_example
 from ._gained import LifeModel, LifeYearsGained
 from ._grouping import DonorTypes
-from ._policies import Greedy, Policy, PositionWeighted, UniformRandom
+from ._policies import CandidateTable, Greedy, Policy, PositionWeighted, RandomisedPolicy, UniformRandom
 from ._tiers import Tiers
 from ._tradeoff import Tradeoff, plot_tradeoff, tradeoff
 
@@ -17,6 +17,7 @@ SAVED_CLASSES: tuple[type, ...] = (DonorTypeRanker, DonorTypes, LifeModel, LifeY
 __all__ = [
     "PAIR_COLUMNS",
     "SAVED_CLASSES",
+    "CandidateTable",
     "Case",
     "DonorTypeRanker",
     "Figure1",
@@ -25,6 +26,7 @@ __all__ = [
     "PlugInBound",
     "Policy",
     "PositionWeighted",
+    "RandomisedPolicy",
     "Tiers",
     "Tradeoff",
     "UniformRandom",

@@ -8,7 +8,7 @@ from .._typing import FloatArray
 from ..checks import check_choice, check_whole
 from ..errors import DataError, RequestError, UnsupportedModelError
 from ._case import Case
-from ._policies import Policy
+from ._policies import RandomisedPolicy
 
 CONSTRUCTIONS = ("needle", "proposition 1", "proposition 2", "paper")
 MOST_CANDIDATES = 10_000_000
@@ -16,7 +16,7 @@ ROUNDING = 1e-9
 
 
 def adversary(
-    policy: Policy, c: float = 0.99, rho: float = 0.01, construction: str | None = None, n: int | None = None
+    policy: RandomisedPolicy, c: float = 0.99, rho: float = 0.01, construction: str | None = None, n: int | None = None
 ) -> Case:
     """Build a case against a policy: C-index of at least c, utility of at most rho times the best.
 
@@ -87,7 +87,7 @@ def adversary(
     return case
 
 
-def _build_from_paper(policy: Policy, n: int, rho: float, construction: str) -> Case:
+def _build_from_paper(policy: RandomisedPolicy, n: int, rho: float, construction: str) -> Case:
     """Build the case of propositions 1 and 2: the likeliest candidate has the least utility, others about the same."""
     scores, probabilities = _evaluate(policy, n)
     favourite = int(np.argmax(probabilities))
@@ -107,7 +107,7 @@ def _build_from_paper(policy: Policy, n: int, rho: float, construction: str) -> 
     return Case(scores, utilities, probabilities, construction)
 
 
-def _build_needle(policy: Policy, n: int, rho: float) -> Case:
+def _build_needle(policy: RandomisedPolicy, n: int, rho: float) -> Case:
     """Build the case in which only the candidate whom the policy is least likely to choose has a high utility."""
     scores, probabilities = _evaluate(policy, n)
     hidden = int(np.argmin(probabilities))
@@ -118,7 +118,7 @@ def _build_needle(policy: Policy, n: int, rho: float) -> Case:
     return Case(scores, utilities, probabilities, "needle")
 
 
-def _evaluate(policy: Policy, n: int) -> tuple[FloatArray, FloatArray]:
+def _evaluate(policy: RandomisedPolicy, n: int) -> tuple[FloatArray, FloatArray]:
     """Return scores N, …, 1, and the policy's probabilities, checked."""
     if isinstance(policy, type) or not callable(getattr(policy, "probabilities", None)):
         raise UnsupportedModelError(

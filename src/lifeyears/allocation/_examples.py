@@ -10,7 +10,7 @@ import numpy as np
 from .._typing import FloatArray
 from ..checks import check_whole
 from ._case import Case
-from ._policies import Greedy, Policy
+from ._policies import Greedy, RandomisedPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def motivating_example(n: int = 100, policy: Policy | None = None) -> Case:
+def motivating_example(n: int = 100, policy: RandomisedPolicy | None = None) -> Case:
     """Build the example of section 3.1: all are ranked correctly but the worst, who is ranked first. C-index 1 − 2/N.
 
     Parameters
@@ -72,7 +72,7 @@ class Figure1:
         return axes
 
 
-def figure_1(policy: Policy | None = None) -> Figure1:
+def figure_1(policy: RandomisedPolicy | None = None) -> Figure1:
     """Build the paper's Figure 1: the predictor with the better C-index, and the one that finds the right patient.
 
     The figure shows P1, P2, P9 and P10; those in between, which it leaves out, are predicted correctly here.
@@ -90,6 +90,6 @@ def figure_1(policy: Policy | None = None) -> Figure1:
     return Figure1(_make_case(green, years, policy, "figure 1, green"), _make_case(red, years, policy, "figure 1, red"))
 
 
-def _make_case(scores: FloatArray, utilities: FloatArray, policy: Policy | None, name: str) -> Case:
+def _make_case(scores: FloatArray, utilities: FloatArray, policy: RandomisedPolicy | None, name: str) -> Case:
     policy = Greedy() if policy is None else policy
     return Case(scores, utilities, np.asarray(policy.probabilities(scores), dtype=float), name)

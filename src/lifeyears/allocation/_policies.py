@@ -1,27 +1,91 @@
-"""Policies: from the scores of the candidates for one organ to the probability that each gets it."""
+"""Policies: from the candidates for one organ, or their scores, to the probability that each gets it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast, runtime_checkable
 
 import numpy as np
 
-from .._typing import FloatArray, IntArray, RandomState
+from .._typing import AnyArray, FloatArray, IntArray, RandomState
 from ..checks import check_random_state, check_values, check_whole
+from ..errors import DataError
 from ..metrics import average_ties, discounts
 
 if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike
 
+_Compiled_co = TypeVar("_Compiled_co", covariant=True)
+DEFAULT_MODEL = "cox"  # what predicts life in a simulation, where a policy names no model
 
+
+class CandidateTable(Protocol):
+    """The candidates for one organ, one row each: a DataFrame, or what `lifeyears.simulation.simulate` passes."""
+
+    def __len__(self) -> int: ...
+
+    def __contains__(self, column: object, /) -> bool: ...
+
+    def __getitem__(self, column: str, /) -> AnyArray | pd.Series: ...
+
+
+@runtime_checkable
 class Policy(Protocol):
-    """An allocation policy: any object with this method."""
+    """An allocation policy: any object with this method can be simulated.
 
-    def probabilities(self, scores: FloatArray) -> ArrayLike:
+    A policy may have more, all of it optional:
+
+    - ``probabilities(scores)``: for a randomised policy, the probability that each of the candidates who have not been
+      asked is the next, given their scores (as `RandomisedPolicy`). Without it, or where an attribute ``randomised`` is
+      False, candidates are asked in the order of their scores.
+    - ``model``: the name of a survival model ("cox", "ranker", …), a fitted one, or the path of a saved one. It
+      predicts the column ``life`` of the candidates.
+    - ``compiled(world)``: the same policy for the compiled kernel, usually ``world.order(weights, zones, k)``. Without
+      it, `scores` is called for every organ (docs/simulation.md states the slowdown).
+
+    Examples
+    --------
+    >>> class Youngest:
+    ...     def scores(self, candidates, donor, now):
+    ...         return -candidates["age"]
+    >>> isinstance(Youngest(), Policy)
+    True
+    """
+
+    def scores(self, candidates: CandidateTable, donor: Mapping[str, object], now: float, /) -> ArrayLike:
+        """Score the candidates for one organ.
+
+        Parameters
+        ----------
+        candidates : CandidateTable
+            Those whom the organ fits, with their features and their state on the list.
+        donor : mapping
+            The donor's features.
+        now : float
+            Years from the start.
+
+        Returns
+        -------
+        array, shape (candidates,)
+            The highest is offered the organ first. Classes that come before all others, such as zones, are part of
+            the score.
+        """
+
+
+class RandomisedPolicy(Protocol):
+    """What turns scores into probabilities: any object with this method."""
+
+    def probabilities(self, scores: FloatArray, /) -> ArrayLike:
         """Return the probability of each candidate, given all scores; they sum to 1."""
+
+
+class OrderMaker(Protocol[_Compiled_co]):
+    """What `compiled` is passed: a world that makes orders for its kernel."""
+
+    def order(self, weights: Mapping[str, float], /, *, k: int = 1) -> _Compiled_co: ...
 
 
 class RankingPolicy:
@@ -29,6 +93,39 @@ class RankingPolicy:
 
     A subclass defines by what it ranks (`_keys`, higher first) and the probability of each rank (`_places`).
     """
+
+    model: object = None
+    randomised: bool = False
+    """Whether the next offer is drawn; else candidates are asked in the order of their scores."""
+
+    def scores(
+        self, candidates: CandidateTable, donor: Mapping[str, object] | None = None, now: float = 0.0
+    ) -> FloatArray:
+        """Score the candidates for one organ by their expected life (`Policy`).
+
+        Parameters
+        ----------
+        candidates : CandidateTable
+            With a column ``life``, as in a simulation, or with the features of `model`.
+        donor : mapping, optional
+        now : float
+
+        Returns
+        -------
+        array, shape (candidates,)
+        """
+        return self._keys(self._expected_life(candidates), cast("pd.DataFrame", candidates))
+
+    def _expected_life(self, candidates: CandidateTable) -> FloatArray:
+        if "life" in candidates:
+            return np.asarray(candidates["life"], dtype=float)
+        predict = getattr(self.model, "predict", None)
+        if predict is None:
+            raise DataError(
+                "the candidates have no column 'life', and the policy has no fitted model that predicts it",
+                hint="Add the column, or pass a fitted model to the policy.",
+            )
+        return np.asarray(predict(candidates), dtype=float)
 
     def probabilities(self, scores: ArrayLike, candidates: pd.DataFrame | None = None) -> FloatArray:
         """Return the probability that each candidate is chosen.
@@ -108,6 +205,11 @@ class Greedy(RankingPolicy):
 
     Corollary 1: with a predictor whose NDCG@1 is α, the utility is at least α times that of the best choice.
 
+    Parameters
+    ----------
+    model : str or fitted model, default "cox"
+        Predicts the life that candidates are ranked by in `lifeyears.simulation.simulate` (and by `scores`).
+
     Examples
     --------
     >>> Greedy().probabilities([3.0, 8.0, 8.0])
@@ -115,6 +217,12 @@ class Greedy(RankingPolicy):
     >>> Greedy().choose([3.0, 8.0, 5.0])
     1
     """
+
+    model: object = field(default=DEFAULT_MODEL, repr=False, compare=False, kw_only=True)
+
+    def compiled(self, world: OrderMaker[_Compiled_co]) -> _Compiled_co:
+        """Return the order for the simulation's kernel."""
+        return world.order({"life": 1.0})
 
 
 @dataclass(frozen=True)
@@ -129,6 +237,8 @@ class PositionWeighted(RankingPolicy):
     ----------
     k : int, default 5
         Number of candidates among whom the organ is allocated.
+    model : str or fitted model, default "cox"
+        As for `Greedy`.
 
     Examples
     --------
@@ -137,9 +247,19 @@ class PositionWeighted(RankingPolicy):
     """
 
     k: int = 5
+    model: object = field(default=DEFAULT_MODEL, repr=False, compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         check_k(self.k)
+
+    @property
+    def randomised(self) -> bool:  # type: ignore[override] # an attribute of other policies
+        """Whether the next offer is drawn."""
+        return self.k > 1
+
+    def compiled(self, world: OrderMaker[_Compiled_co]) -> _Compiled_co:
+        """Return the order for the simulation's kernel."""
+        return world.order({"life": 1.0}, k=self.k)
 
     def _places(self, n: int) -> FloatArray:
         places = np.zeros(n)
@@ -166,6 +286,18 @@ class UniformRandom(RankingPolicy):
     >>> UniformRandom().probabilities([3.0, 1.0, 8.0, 9.0])
     array([0.25, 0.25, 0.25, 0.25])
     """
+
+    randomised = True
+
+    def scores(
+        self, candidates: CandidateTable, donor: Mapping[str, object] | None = None, now: float = 0.0
+    ) -> FloatArray:
+        """Score all candidates alike: `probabilities` decides."""
+        return np.zeros(len(candidates))
+
+    def compiled(self, world: OrderMaker[_Compiled_co]) -> _Compiled_co:
+        """Return the order for the simulation's kernel: it draws the order of all candidates at once."""
+        return world.order({"random": 1.0})
 
     def _keys(self, scores: FloatArray, candidates: pd.DataFrame | None) -> FloatArray:
         return np.zeros(len(scores))

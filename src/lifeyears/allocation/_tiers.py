@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
 from .._typing import AnyArray, FloatArray
 from ..errors import DataError, Message, RequestError, Setting
-from ._policies import RankingPolicy
+from ._policies import DEFAULT_MODEL, CandidateTable, RankingPolicy
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,6 +35,9 @@ class Tiers(RankingPolicy):
     order : sequence, optional
         The tiers from first to last. By default numbers and words are sorted (1 before 2, "1A" before "1B"), and
         ordered pandas categories keep their order.
+    model : str or fitted model, optional
+        Predicts the life that candidates within a tier are ranked by in `lifeyears.simulation.simulate`; "cox" unless
+        given. Not used with `waiting`.
 
     Examples
     --------
@@ -49,6 +52,14 @@ class Tiers(RankingPolicy):
     tiers: PerCandidate
     waiting: PerCandidate | None = None
     order: Sequence[object] | None = None
+    model: object = field(default=None, repr=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.model is None and self.waiting is None:
+            object.__setattr__(self, "model", DEFAULT_MODEL)
+
+    def _expected_life(self, candidates: CandidateTable) -> FloatArray:
+        return np.zeros(len(candidates)) if self.waiting is not None else super()._expected_life(candidates)
 
     def _keys(self, scores: FloatArray, candidates: pd.DataFrame | None) -> FloatArray:
         n = len(scores)

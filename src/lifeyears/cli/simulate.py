@@ -18,6 +18,10 @@ def command(
     config: Annotated[
         Path | None, typer.Argument(help="What to simulate: a YAML, JSON or TOML file; without it, the US heart list.")
     ] = None,
+    policies: Annotated[
+        str | None,
+        typer.Option(help="Policies to compare, comma-separated: keys of the catalogue, or ./file.py:Class."),
+    ] = None,
     years: Annotated[float | None, typer.Option(help="Years to simulate (10 unless given).")] = None,
     replicates: Annotated[int | None, typer.Option(help="How many times (20 unless given).")] = None,
     jobs: Annotated[int | None, typer.Option(help="Replicates at once (all cores unless given).", min=1)] = None,
@@ -42,8 +46,9 @@ def command(
     chosen = as_config(config)
     if check and config is None and replicates is None:
         replicates = 8
+    named = None if policies is None else [name.strip() for name in policies.split(",") if name.strip()]
     chosen = chosen.changed(
-        policies=["us_status"] if check else None, years=years, replicates=replicates, random_state=seed
+        policies=["us_status"] if check else named, years=years, replicates=replicates, random_state=seed
     )
     if out is not None:
         check_out_folder(out)
@@ -109,7 +114,7 @@ def _plan(config: Config, jobs: int | None, out: Path | None) -> str:
 
     world, workers = config.world, jobs or cpu_count()
     names = [policy.name for policy in config.policies]
-    models = {str(policy.model) for policy in config.policies if policy.order == "model" and not policy.is_oracle}
+    models = {str(policy.model) for policy in config.policies if policy.model and not policy.is_oracle}
     size = max(world.donors_per_year / 4300, 0.02)
     span = config.years + world.burn_in_years
     one = size * POLICY_YEAR * (len(names) * config.years + world.burn_in_years) + 2

@@ -10,7 +10,7 @@ from .._typing import Json
 from ..checks import check_number, check_whole
 from ..errors import Message, RequestError
 from ..text import did_you_mean
-from .policies import OfferRule, as_policies
+from .policies import as_policies
 from .worlds.heart import World, check_world_setting
 
 # name: (least, largest, whole number)
@@ -33,8 +33,8 @@ class Config:
     Parameters
     ----------
     world : World
-    policies : tuple of OfferRule
-        None means the default seven.
+    policies : sequence of policies
+        Names, objects or mappings, as `simulate` takes them; None means the default seven.
     years, replicates : float, int
         How long, from the list that the US rules left; how many times.
     random_state : int
@@ -87,7 +87,7 @@ class Config:
         """Return plain values, as a configuration file holds them; a fitted model appears by its type."""
         settings = {each.name: getattr(self, each.name) for each in fields(self)}
         world = {name: _as_lists(value) for name, value in asdict(self.world).items()}
-        return settings | {"world": world, "policies": [_describe(policy) for policy in self.policies]}
+        return settings | {"world": world, "policies": [policy.describe() for policy in self.policies]}
 
     def _reference_within(self, policies: object) -> str | None:
         names = [policy.name for policy in as_policies(policies)]
@@ -115,8 +115,8 @@ def make_config(settings: Mapping[str, object], where: Place = lambda *keys: "")
     if policies is not None:
         if isinstance(policies, list):
             for number, each in enumerate(policies):
-                _call_at(where("policies", number), as_policies, [each])
-        chosen["policies"] = _call_at(where("policies"), as_policies, policies)
+                _call_at(where("policies", number), as_policies, [each], by_key=True)
+        chosen["policies"] = _call_at(where("policies"), as_policies, policies, by_key=True)
     if "world" in chosen:
         chosen["world"] = _make_world(chosen["world"], where)
     names = ("reference", "common_random_numbers")
@@ -158,12 +158,6 @@ def _call_at(place: str, make: Callable[..., _Made], *args: object, **kwargs: ob
 
 def _at(place: str, error: RequestError) -> RequestError:
     return RequestError(Message(place, error.problem), hint=error.hint, code=error.code, **error.parameters)
-
-
-def _describe(policy: OfferRule) -> Json:
-    model = policy.model if policy.model is None or isinstance(policy.model, str) else type(policy.model).__name__
-    settings = {"name": policy.name, "order": policy.order, "model": model, "target": policy.target, "k": policy.k}
-    return {name: value for name, value in settings.items() if value is not None}
 
 
 def _as_lists(value: object) -> object:

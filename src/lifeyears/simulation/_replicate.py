@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .engine import run_policy, warm_up
-from .policies import US_STATUS_ORDER, OfferRule, make_policy_order, score_for_policies
+from .engine import warm_up
+from .policies import US_STATUS_ORDER, Simulated, run_simulated, score_for_policies, view_world
 from .worlds.heart import Measurements, World, draw_arrivals, make_scenario, measure_run
 
 
 def run_replicate(
     world: World,
-    policies: Sequence[OfferRule],
+    policies: Sequence[Simulated],
     years: float,
     seed: np.random.SeedSequence,
     common: bool = True,
@@ -28,7 +28,7 @@ def run_replicate(
 
 
 def _run_policies(
-    world: World, policies: Sequence[OfferRule], years: float, seed: np.random.SeedSequence
+    world: World, policies: Sequence[Simulated], years: float, seed: np.random.SeedSequence
 ) -> dict[str, Measurements]:
     """Warm the list up under the US rules, and continue from there under each policy."""
     arrivals = draw_arrivals(world, years, seed)
@@ -37,6 +37,6 @@ def _run_policies(
     tables = score_for_policies(policies, arrivals, start, world)
     measured = {}
     for policy in policies:
-        end = run_policy(scenario, start, make_policy_order(policy, arrivals, tables, world))
+        end = run_simulated(policy, view_world(policy, arrivals, scenario, tables, world), start)
         measured[policy.name] = measure_run(arrivals, end, world, years)
     return measured

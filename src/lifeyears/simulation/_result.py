@@ -100,7 +100,7 @@ class Simulation:
             f"({rest.loc[gained, 'life_years_gained']:,.0f} a year) and {fewest} has the fewest deaths on the list "
             f"({rest.loc[fewest, deaths]:.1f} per 100 patient-years)."
         )
-        tiers = [policy.name for policy in self.config.policies if policy.order == "status"]
+        tiers = [policy.name for policy in self.config.policies if getattr(policy, "order", "") == "status"]
         if tiers and fewest not in tiers:
             text += (
                 f" {tiers[0]} does not have the fewest ({rest.loc[tiers[0], deaths]:.1f}): it goes by status, zone and "

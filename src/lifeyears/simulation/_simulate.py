@@ -8,17 +8,18 @@ from pathlib import Path
 import numpy as np
 
 from .._cluster import workers
+from ..allocation import Policy
 from ..errors import RequestError
 from ..progress import Progress, no_progress
 from ._config import Config, make_config
 from ._config_file import read_config
 from ._replicate import run_replicate
 from ._result import Simulation, collect_replicates
-from .policies import OfferRule, attach_models, fit_models
+from .policies import Composite, OfferRule, Simulated, attach_models, fit_models
 from .worlds.heart import Measurements, World
 
 ConfigLike = Config | World | Mapping[str, object] | str | Path
-PolicyLike = OfferRule | str | Mapping[str, object]
+PolicyLike = OfferRule | Composite | Policy | str | Mapping[str, object]
 
 
 def simulate(
@@ -40,9 +41,11 @@ def simulate(
 
     Parameters
     ----------
-    policies : list of str, OfferRule or dict, optional
+    policies : list of str, Policy or dict, optional
         "us_status", "first_come", "uniform", "greedy" (Cox), "position_weighted" (ranker, k=5), "lyg" (life-years
-        gained, Cox) and "oracle" (the true expected life) by default; also "greedy_ranker", "oracle_lyg", or your own.
+        gained, Cox) and "oracle" (the true expected life) by default; also "greedy_ranker", "oracle_lyg", any key of
+        ``lifeyears.catalogue.policies``, and any object that scores candidates: a `Composite`, an `OfferRule`, a policy
+        of `lifeyears.allocation`, or your own (`lifeyears.allocation.Policy`).
     years : float, optional
         How long; 10 unless the configuration says otherwise.
     replicates : int, optional
@@ -110,7 +113,7 @@ def as_config(config: ConfigLike | None = None) -> Config:
 
 
 def _run_replicates(
-    config: Config, policies: tuple[OfferRule, ...], n_jobs: int | None, dask: str | None
+    config: Config, policies: tuple[Simulated, ...], n_jobs: int | None, dask: str | None
 ) -> Iterator[tuple[int, dict[str, Measurements]]]:
     """Yield each replicate with its number, as it is finished."""
     from joblib import Parallel, delayed
@@ -121,6 +124,6 @@ def _run_replicates(
         yield from Parallel(**(options | extra))(work)
 
 
-def _run_numbered(number: int, config: Config, policies: tuple[OfferRule, ...]) -> tuple[int, dict[str, Measurements]]:
+def _run_numbered(number: int, config: Config, policies: tuple[Simulated, ...]) -> tuple[int, dict[str, Measurements]]:
     seed = np.random.SeedSequence((config.random_state, number))
     return number, run_replicate(config.world, policies, config.years, seed, config.common_random_numbers)

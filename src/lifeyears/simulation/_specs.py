@@ -3,7 +3,7 @@
 from functools import partial
 
 from ..catalogue import MethodSpec
-from .policies import NAMED_POLICIES, as_policy
+from .policies import NAMED_POLICIES, get_named_policy
 
 LABELS = {
     "us_status": "US status policy",
@@ -16,4 +16,7 @@ LABELS = {
     "greedy_ranker": "expected life by the ranker",
     "oracle_lyg": "true life-years gained",
 }
-SPECS = tuple(MethodSpec(key, LABELS[key], partial(as_policy, key)) for key in NAMED_POLICIES)
+SPECS = (
+    *(MethodSpec(key, LABELS[key], partial(get_named_policy, key)) for key in NAMED_POLICIES),
+    MethodSpec("composite", "weighted sum of terms", "lifeyears.simulation:Composite"),
+)

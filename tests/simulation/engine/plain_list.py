@@ -8,7 +8,8 @@ import numpy as np
 
 from lifeyears.data import Population
 from lifeyears.data.registry import hash_pairs
-from lifeyears.simulation.worlds.heart import classify_donors
+from lifeyears.simulation import Composite
+from lifeyears.simulation.worlds.heart import classify_donors, compute_frailty
 
 # classes of US policy 6 in order: status, zone, blood match (reference/heart_policy6_table6_7_adult_donor.csv)
 CLASSES = """
@@ -28,14 +29,16 @@ def us_class(status: int, distance: float, blood: str) -> int:
 def run_plainly(arrivals, world, policy, start=0.0, years_of=None, without=None, burn_in=None):
     """Everything from the first event on: the US policy until `start`, then the policy; who got which heart."""
     status, waiting, recipient, offers, away = {}, set(), {}, {}, {}
+    stays = {}  # of each candidate: (status, from when, until when)
     events = arrivals.events
     for time, kind, who, state in zip(events.time, events.kind, events.who, events.state, strict=True):
         if kind == 0:
             waiting.add(who)
             status[who] = state
+            stays[who] = [(state, time)]
         elif kind == 3:
             rule = policy if time >= start else burn_in
-            asked = _match_run(arrivals, world, rule, who, waiting, status, years_of, without)
+            asked = _match_run(arrivals, world, rule, who, waiting, status, years_of, without, stays, time)
             offers[who] = len(asked)
             if asked and asked[-1][1]:
                 recipient[who] = asked[-1][0]
@@ -43,13 +46,14 @@ def run_plainly(arrivals, world, policy, start=0.0, years_of=None, without=None,
         elif who in waiting:
             if kind == 1:
                 status[who] = state
+                stays[who].append((state, time))
             else:
                 waiting.remove(who)
                 away[who] = "died" if state == 7 else "left"
     return recipient, offers, waiting, away
 
 
-def _match_run(arrivals, world, policy, heart, waiting, status, years_of, without):
+def _match_run(arrivals, world, policy, heart, waiting, status, years_of, without, stays, now):
     """Who is asked, in order, and whether each takes the heart."""
     here = np.array(sorted(who for who in waiting if status[who] != 6), dtype=int)  # 6: inactive, offered nothing
     if not len(here):
@@ -62,6 +66,7 @@ def _match_run(arrivals, world, policy, heart, waiting, status, years_of, withou
     )
     blood = Population.compatible(heart_group, groups)
     years = _years(arrivals, world, policy, here, heart, years_of)
+    frailty = compute_frailty(arrivals.candidates, world.frailty)
     ranked = []
     for i, who in enumerate(here):
         distance = arrivals.distances[heart, arrivals.centre[who]]
@@ -71,7 +76,24 @@ def _match_run(arrivals, world, policy, heart, waiting, status, years_of, withou
         if ratio < world.size_match[0] or ratio > world.size_match[1]:  # an unknown size passes
             continue
         zone = sum(distance > limit for limit in world.zones_nm)
-        if policy.order == "status":
+        if isinstance(policy, Composite):
+            values = {
+                "life": years[i],
+                "without": without[who if len(without) > 1 else 0, status[who]],
+                "hazard": world.death_rates[status[who]] * (frailty[who] if policy.is_oracle else 1.0),
+                "waiting": now - arrivals.listed[who],
+                "waiting_at_status": _time_in(stays[who], status[who], now),
+                "primary_blood_group": blood[i] == "primary",
+                "distance": distance,
+                "sensitised": _known(arrivals.candidates["antibodies_class_1"].iloc[who], 0.0) / 100,
+                "size": _known(abs(ratio - 1), 0.0),
+                "age": arrivals.candidates["age"].iloc[who],
+                "random": luck[4, i],
+            }
+            score = sum(weight * values[name] for name, weight in policy.weights.items() if name != "status")
+            score += policy.weights["status"][status[who]] if "status" in policy.weights else 0.0
+            rank = (sum(distance > limit for limit in policy.zones.limits), -score)
+        elif policy.order == "status":
             rank = (us_class(status[who] + 1, distance, blood[i]), arrivals.listed[who])
         elif policy.order == "waiting":
             rank = (zone, arrivals.listed[who])
@@ -98,8 +120,18 @@ def _match_run(arrivals, world, policy, heart, waiting, status, years_of, withou
     return asked
 
 
+def _time_in(stays, status, now):
+    """Time in a status, over all stays in it, the current one included."""
+    ends = [begin for _, begin in stays[1:]] + [now]
+    return sum(end - begin for (each, begin), end in zip(stays, ends, strict=True) if each == status)
+
+
+def _known(value, otherwise):
+    return otherwise if math.isnan(value) else value
+
+
 def _years(arrivals, world, policy, here, heart, years_of):
-    if policy.order != "model":
+    if not isinstance(policy, Composite) and policy.order != "model":
         return None
     if not policy.is_oracle:
         return years_of[here, classify_donors(arrivals.donors)[heart]]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from lifeyears.simulation import NAMED_POLICIES, World
-from lifeyears.simulation.engine import WAITING, run_policy, warm_up
-from lifeyears.simulation.policies import US_STATUS_ORDER, make_policy_order
+from lifeyears.simulation.engine import WAITING, warm_up
+from lifeyears.simulation.policies import US_STATUS_ORDER, run_simulated, view_world
 from lifeyears.simulation.worlds.heart import draw_arrivals, make_scenario, measure_run
 
 YEARS, REPLICATES = 15.0, 8
@@ -47,8 +47,8 @@ def played(world, policy, seed):
     # those who wait when the burn-in begins may be inactive: here they are not
     arrivals = replace(arrivals, events=replace(arrivals.events, state=np.where(arrivals.events.state < 7, 3, 7)))
     scenario = make_scenario(arrivals, world)
-    order = make_policy_order(NAMED_POLICIES[policy], arrivals, {}, world)
-    return arrivals, run_policy(scenario, warm_up(scenario, US_STATUS_ORDER), order)
+    seen = view_world(NAMED_POLICIES[policy], arrivals, scenario, {}, world)
+    return arrivals, run_simulated(NAMED_POLICIES[policy], seen, warm_up(scenario, US_STATUS_ORDER))
 
 
 def near(found, expected, errors=4.0):
@@ -87,7 +87,8 @@ def test_everybody_is_accounted_for():
     arrivals = draw_arrivals(world, 3.0, np.random.SeedSequence(4))
     scenario = make_scenario(arrivals, world)
     start = warm_up(scenario, US_STATUS_ORDER)
-    end = run_policy(scenario, start, make_policy_order(NAMED_POLICIES["uniform"], arrivals, {}, world))
+    policy = NAMED_POLICIES["uniform"]
+    end = run_simulated(policy, view_world(policy, arrivals, scenario, {}, world), start)
     found = measure_run(arrivals, end, world, 3.0).measures
     came = (start.place == WAITING).sum() + (arrivals.listed >= 0).sum()
     went = sum(found[name] for name in ("transplants_per_year", "waitlist_deaths_per_year", "left_per_year")) * 3.0

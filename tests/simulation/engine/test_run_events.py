@@ -9,7 +9,7 @@ from plain_list import run_plainly, us_class
 from lifeyears.data import Population
 from lifeyears.simulation import NAMED_POLICIES, OfferRule, World
 from lifeyears.simulation.engine import DEAD, MATCHED, REMOVED, WAITING, run_policy, warm_up
-from lifeyears.simulation.policies import US_STATUS_ORDER, Scores, make_policy_order
+from lifeyears.simulation.policies import US_STATUS_ORDER, Composite, Scores, run_simulated, view_world
 from lifeyears.simulation.worlds.heart import (
     INACTIVE,
     classify_donors,
@@ -31,7 +31,7 @@ def arrivals():
 def end_of(arrivals, policy, world=SMALL, tables=None):
     scenario = make_scenario(arrivals, world)
     start = warm_up(scenario, US_STATUS_ORDER)
-    return run_policy(scenario, start, make_policy_order(policy, arrivals, tables or {}, world))
+    return run_simulated(policy, view_world(policy, arrivals, scenario, tables or {}, world), start)
 
 
 @pytest.mark.parametrize(
@@ -44,6 +44,26 @@ def end_of(arrivals, policy, world=SMALL, tables=None):
         NAMED_POLICIES["oracle_lyg"],
         OfferRule("model", "model", model="any", k=5),
         OfferRule("gain", "model", model="any", target="gain"),
+        Composite(
+            {
+                "life": 1.0,
+                "without": -0.5,
+                "hazard": 3.0,
+                "status": [4, 3, 2, 1, 0.5, 0],
+                "waiting": 0.3,
+                "waiting_at_status": 0.7,
+                "primary_blood_group": 1.5,
+                "distance": -0.004,
+                "sensitised": 2.0,
+                "size": -3.0,
+                "age": -0.05,
+                "random": 0.8,
+            },
+            zones=(700.0,),
+            model="any",
+            name="weighted",
+        ),
+        Composite({"life": 1.0, "hazard": 2.0}, model="truth", k=3, name="weighted_oracle"),
     ],
     ids=lambda policy: policy.name,
 )
@@ -66,7 +86,7 @@ def test_us_classes_are_those_of_the_policy():
     middles = [100, 400, 900, 1200, 2000, 3000]
     for status in range(6):
         for distance in middles:
-            first = US_STATUS_ORDER.classes[status, int(np.searchsorted(US_STATUS_ORDER.class_zones, distance))]
+            first = US_STATUS_ORDER.classes[status, int(np.searchsorted(US_STATUS_ORDER.zones, distance))]
             assert first == us_class(status + 1, distance, "primary")
             assert first + 1 == us_class(status + 1, distance, "secondary")
 

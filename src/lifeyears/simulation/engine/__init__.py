@@ -5,11 +5,6 @@ policy.
 """
 
 from ._arrays import (
-    AT_RANDOM,
-    BY_CLASS,
-    BY_LAW,
-    BY_TABLE,
-    BY_WAITING,
     CHANGED,
     DEAD,
     GONE,
@@ -30,18 +25,15 @@ from ._arrays import (
     make_order,
     sort_events,
 )
-from ._match_run import LARGEST_SCORE
+from ._called import CalledPolicy, MatchRun, run_called_policy
+from ._match_run import CLASS_STEP, LARGEST_SCORE
 from ._measures import Tally, mean_or_nan, median_or_nan, rate_per_100, tally_run, time_in_states
-from ._pairs import pair_uniform, score_pairs
+from ._pairs import order_at_random, pair_uniform, score_pairs
 from ._run import run_policy, warm_up
 
 __all__ = [
-    "AT_RANDOM",
-    "BY_CLASS",
-    "BY_LAW",
-    "BY_TABLE",
-    "BY_WAITING",
     "CHANGED",
+    "CLASS_STEP",
     "DEAD",
     "GONE",
     "ITEM",
@@ -52,19 +44,23 @@ __all__ = [
     "NO_FIT",
     "REMOVED",
     "WAITING",
+    "CalledPolicy",
     "CandidateArrays",
     "Events",
     "ItemArrays",
     "ListRules",
     "ListState",
+    "MatchRun",
     "Order",
     "Scenario",
     "Tally",
     "make_order",
     "mean_or_nan",
     "median_or_nan",
+    "order_at_random",
     "pair_uniform",
     "rate_per_100",
+    "run_called_policy",
     "run_policy",
     "score_pairs",
     "sort_events",

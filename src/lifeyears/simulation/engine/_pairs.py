@@ -8,7 +8,7 @@ import numba
 import numpy as np
 
 if TYPE_CHECKING:
-    from ..._typing import FloatArray, IntArray
+    from ..._typing import AnyArray, FloatArray, IntArray
 
 # Places of a pair's uniform numbers (the last: of an item's). 1 and 2 are left to the law of the world.
 OFFERED, ACCEPTS, ORDERS, PICKS = 3, 4, 5, 6
@@ -30,6 +30,15 @@ def pair_uniform(candidate: np.uint64, item: np.uint64, number: int) -> float:
     first = _mix(candidate) + np.uint64(0x9E3779B97F4A7C15) * item
     bits = _mix(_mix(first) + np.uint64(number) * np.uint64(0xD1B54A32D192ED03))
     return (np.float64(bits >> np.uint64(11)) + 0.5) * 2.0**-53
+
+
+@numba.njit(cache=True)
+def order_at_random(candidates: AnyArray, item: np.uint64) -> FloatArray:
+    """Return the random numbers of several candidates with one item that a random order goes by."""
+    out = np.empty(len(candidates))
+    for i in range(len(candidates)):
+        out[i] = pair_uniform(candidates[i], item, ORDERS)
+    return out
 
 
 def score_pairs(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..._threads import one_thread
 from ...data import TablePreprocessor, simulate_registry
 from ...errors import RequestError
-from ._offer_rule import TRUTH, OfferRule
+from ._composite import TRUTH
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,19 +18,20 @@ if TYPE_CHECKING:
     from ...outcome import Outcome
     from ...progress import Progress
     from ..worlds.heart import World
+    from ._named import Simulated
 
 MODELS = ("cox", "weibull", "ranker", "ranker_paper", "cox_by_donor_type", TRUTH)
 LIGHT_ROUNDS = 300  # of the ranker's boosted hazards
 
 
 def fit_models(
-    policies: Sequence[OfferRule], world: World, rows: int, seed: int, progress: Progress
+    policies: Sequence[Simulated], world: World, rows: int, seed: int, progress: Progress
 ) -> dict[str, object]:
     """Fit or load the models that the policies name, each once; by name.
 
     Parameters
     ----------
-    policies : sequence of OfferRule
+    policies : sequence of policies
     world : World
     rows : int
         Size of the simulated registry that the models are fitted on.
@@ -51,7 +52,7 @@ def fit_models(
     return models
 
 
-def attach_models(policies: Sequence[OfferRule], models: Mapping[str, object]) -> tuple[OfferRule, ...]:
+def attach_models(policies: Sequence[Simulated], models: Mapping[str, object]) -> tuple[Simulated, ...]:
     """Return the policies with the fitted models instead of their names."""
     return tuple(
         replace(policy, model=models[policy.model])

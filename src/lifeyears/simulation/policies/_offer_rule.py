@@ -1,21 +1,33 @@
-"""What a policy is: a rule for who is offered a heart first; the named ones."""
+"""Simple policies: one criterion within zones."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from ...checks import check_whole
 from ...errors import RequestError
+from ._composite import GAIN, TRUTH, Composite
+from ._zones import US_CLASSES, Zones, as_zones
+
+if TYPE_CHECKING:
+    from ..._typing import FloatArray, Json
+    from ...allocation import CandidateTable
+    from ..engine import Order
+    from ..worlds.heart import World
+    from ._policy_world import PolicyWorld
 
 ORDERS = ("status", "waiting", "random", "model")
 TARGETS = ("life", "gain")
-TRUTH = "truth"  # the model that knows: expected life by the registry's own law
 
 
 @dataclass(frozen=True, eq=False)
 class OfferRule:
-    """A policy: the order in which compatible candidates are offered a heart.
+    """A policy with one criterion: the order in which compatible candidates are offered a heart.
+
+    It is a shorthand for a `Composite` (see the method `composite`).
 
     Parameters
     ----------
@@ -33,6 +45,8 @@ class OfferRule:
     k : int
         1 offers in order; above 1, position-weighted: the next offer goes to the i-th of the k first who have not been
         asked with probability d(i)/W_k (the paper's Algorithm 1).
+    zones : sequence of float or Zones, optional
+        As for `Composite`; by default the world's `zones_nm`. The US policy has its own.
 
     Examples
     --------
@@ -48,6 +62,7 @@ class OfferRule:
     model: object = None
     target: str = "life"
     k: int = 1
+    zones: Zones | tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -65,75 +80,64 @@ class OfferRule:
             )
         if self.order != "model" and (self.model is not None or self.target != "life"):
             raise RequestError(f"policy {self.name} orders by {self.order}: it has no use for a model or a target")
+        if self.order == "status" and self.zones is not None:
+            raise RequestError(
+                f"policy {self.name} orders by status: the US policy has its own zones",
+                hint="For others, use a composite policy.",
+            )
+        object.__setattr__(self, "zones", None if self.zones is None else as_zones(self.zones))
 
     @property
     def is_oracle(self) -> bool:
         """Whether it orders by the true expected life, which no real policy knows."""
         return isinstance(self.model, str) and self.model == TRUTH
 
+    @property
+    def randomised(self) -> bool:
+        """Whether the next offer is drawn (`k` above 1)."""
+        return self.k > 1
 
-NAMED_POLICIES = {
-    policy.name: policy
-    for policy in (
-        OfferRule("us_status", "status"),
-        OfferRule("first_come", "waiting"),
-        OfferRule("uniform", "random"),
-        OfferRule("greedy", "model", model="cox"),
-        OfferRule("position_weighted", "model", model="ranker", k=5),
-        OfferRule("lyg", "model", model="cox", target="gain"),
-        OfferRule("oracle", "model", model=TRUTH),
-        OfferRule("greedy_ranker", "model", model="ranker"),
-        OfferRule("oracle_lyg", "model", model=TRUTH, target="gain"),
-    )
-}
-DEFAULT_POLICIES = ("us_status", "first_come", "uniform", "greedy", "position_weighted", "lyg", "oracle")
+    @cached_property
+    def composite(self) -> Composite:
+        """The same policy as a weighted sum of terms.
 
+        Raises
+        ------
+        RequestError
+            If the zones are those of a world that is not known yet; see `within`.
+        """
+        zones = US_CLASSES if self.order == "status" else self.zones
+        if zones is None:
+            raise RequestError(
+                f"the zones of policy {self.name} are those of the world",
+                hint="Call within(world) first, or set zones.",
+            )
+        by_model = GAIN if self.target == "gain" else {"life": 1.0}
+        weights = {"random": {"random": 1.0}, "model": by_model}.get(self.order, {"waiting": 1.0})
+        return Composite(weights, zones, self.model, self.k, self.name)
 
-def as_policies(policies: object = None) -> tuple[OfferRule, ...]:
-    """Return policies from names, mappings or `OfferRule` objects; None means the default seven.
+    @property
+    def probabilities(self) -> Callable[[FloatArray], FloatArray]:
+        """The probability of each candidate, given the scores: Algorithm 1 of the paper."""
+        return self.composite.probabilities
 
-    Examples
-    --------
-    >>> [policy.name for policy in as_policies(["uniform", {"name": "old", "order": "waiting"}])]
-    ['uniform', 'old']
-    """
-    if policies is None:
-        policies = DEFAULT_POLICIES
-    if isinstance(policies, (str, OfferRule)) or not isinstance(policies, Sequence):
-        raise RequestError(f'policies must be a list, such as ["us_status", "greedy"]; got {policies!r}')
-    rules = tuple(as_policy(each) for each in policies)
-    names = [rule.name for rule in rules]
-    repeated = [name for name in dict.fromkeys(names) if names.count(name) > 1]
-    if repeated:
-        raise RequestError(f"policies must have names of their own; {repeated[0]} is there twice")
-    if not rules:
-        raise RequestError("policies names none; leave it out for the default seven")
-    return rules
+    def within(self, world: World) -> OfferRule:
+        """Return the policy with the zones of a world, if it has none."""
+        if self.order == "status" or self.zones is not None:
+            return self
+        return replace(self, zones=as_zones(world.zones_nm))
 
+    def scores(self, candidates: CandidateTable, donor: Mapping[str, object], now: float) -> FloatArray:
+        """Score the candidates for one heart (`lifeyears.allocation.Policy`)."""
+        return self.composite.scores(candidates, donor, now)
 
-def as_policy(policy: object) -> OfferRule:
-    """Return one policy from its name, a mapping of `OfferRule`'s parameters, or itself.
+    def compiled(self, world: PolicyWorld) -> Order:
+        """Return the order for the simulation's kernel."""
+        return self.within(world.world).composite.compiled(world)
 
-    Examples
-    --------
-    >>> as_policy("lyg").target
-    'gain'
-    >>> as_policy({"name": "old", "order": "waiting"}).order
-    'waiting'
-    """
-    if isinstance(policy, OfferRule):
-        return policy
-    if isinstance(policy, str):
-        if policy not in NAMED_POLICIES:
-            raise RequestError(f"there is no policy {policy!r}; there are {', '.join(NAMED_POLICIES)}")
-        return NAMED_POLICIES[policy]
-    if not isinstance(policy, Mapping):
-        raise RequestError(f"a policy is a name or a set of name, order, model, target and k; got {policy!r}")
-    known = [field.name for field in fields(OfferRule)]
-    unknown = [key for key in policy if key not in known]
-    if unknown:
-        raise RequestError(f"a policy has no {unknown[0]!r}; it has {', '.join(known)}")
-    missing = [key for key in ("name", "order") if key not in policy]
-    if missing:
-        raise RequestError(f"a policy needs {' and '.join(missing)}; got {dict(policy)}")
-    return OfferRule(**policy)
+    def describe(self) -> Json:
+        """Return plain values, as a configuration file holds them; a fitted model appears by its type."""
+        model = self.model if self.model is None or isinstance(self.model, str) else type(self.model).__name__
+        settings: Json = {"name": self.name, "order": self.order, "model": model, "target": self.target, "k": self.k}
+        settings["zones"] = None if self.zones is None else as_zones(self.zones).describe()
+        return {name: value for name, value in settings.items() if value is not None}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..._typing import FloatArray, IntArray
     from ..engine import ListState
     from ..worlds.heart import Arrivals, World
-    from ._offer_rule import OfferRule
+    from ._named import Simulated
 
 NOT_FEATURES = ("race_ethnicity", "insurance", "region", "centre")  # for a model that does not name its columns
 
@@ -48,10 +48,12 @@ class Scores:
 
 
 def score_for_policies(
-    policies: Sequence[OfferRule], arrivals: Arrivals, start: ListState, world: World
+    policies: Sequence[Simulated], arrivals: Arrivals, start: ListState, world: World
 ) -> dict[int, Scores]:
     """Score the candidates that a policy can meet from `start` on, by every model; by the identity of the model."""
-    models = {id(policy.model): policy.model for policy in policies if policy.order == "model" and not policy.is_oracle}
+    models = {
+        id(policy.model): policy.model for policy in policies if policy.model is not None and not policy.is_oracle
+    }
     rows = np.flatnonzero((start.place == WAITING) | (start.place == NOT_LISTED))
     return dict(zip(models, score_candidates(list(models.values()), arrivals, rows, world), strict=True))
 

@@ -1,23 +1,13 @@
-"""The US policy for hearts (OPTN policy 6, adult donors): classes by status and zone, then time on the list."""
+"""The US policy for hearts (OPTN policy 6, adult donors) for the kernel: it runs the burn-in of every world."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..engine import BY_CLASS, make_order
+from ..engine import make_order
 from ..worlds.heart import N_STATES
+from ._zones import US_CLASSES
 
-# The first class of a status (row) in a zone (250, 500, 1000, 1500, 2500 nautical miles, nation): primary blood groups
-# are in the class itself, secondary ones in the next.
-US_ZONES = np.array([250.0, 500.0, 1000.0, 1500.0, 2500.0])
-US_CLASSES = np.array(
-    [
-        [1, 1, 7, 21, 33, 45],
-        [3, 3, 9, 23, 35, 47],
-        [5, 13, 17, 25, 37, 49],
-        [11, 27, 39, 51, 57, 63],
-        [15, 29, 41, 53, 59, 65],
-        [19, 31, 43, 55, 61, 67],
-    ]
+US_STATUS_ORDER = make_order(
+    {"waiting": 1.0}, zones=np.array(US_CLASSES.limits), classes=US_CLASSES.table, second_fit=1, n_states=N_STATES
 )
-US_STATUS_ORDER = make_order(BY_CLASS, classes=US_CLASSES, class_zones=US_ZONES, n_states=N_STATES)

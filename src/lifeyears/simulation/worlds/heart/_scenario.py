@@ -39,7 +39,6 @@ def make_scenario(arrivals: Arrivals, world: World) -> Scenario:
             fits=COMPATIBILITY_CODES,  # primary, secondary, incompatible
             most_offers=world.most_offers,
             reach=world.reach_nm,
-            zones=np.array(world.zones_nm),
             size_low=float(low),
             size_high=float(high),
         ),
