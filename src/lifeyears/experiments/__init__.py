@@ -3,7 +3,7 @@
 from ._plan import MODELS, STARTUP_SECONDS, Plan
 from ._runner import run, status
 from .bench import EstimatorBench, RegistryCheck, estimator_bench, registry_check
-from .building import build_model, build_ranker, choose_margin
+from .building import build_model
 from .measures import describe_relevance
 from .results import SCHEMA, Run, read_summary, summary_schema
 from .types import (
@@ -46,8 +46,6 @@ __all__ = [
     "Table",
     "Waitlist",
     "build_model",
-    "build_ranker",
-    "choose_margin",
     "describe_relevance",
     "estimator_bench",
     "read_summary",

@@ -6,9 +6,9 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from ...outcome import Outcome
-from ...ranking import fit_together
+from ...ranking import build_ranker, fit_together
 from .._plan import Plan
-from ..building import build_model, build_ranker
+from ..building import build_model
 from ..types import Arm
 
 if TYPE_CHECKING:
@@ -20,27 +20,26 @@ def score_arms(
 ) -> tuple[dict[Arm, FloatArray], dict[str, int]]:
     """Fit every arm and predict the expected life of the test rows.
 
-    The base of a ranker of Lifeyears is fitted once, and is the arm of the model itself. Ranking methods from elsewhere
-    are fitted one by one. The second result counts where rankers departed from their settings.
+    The base of a ranker of Lifeyears is fitted once, and is the arm of the model itself. The second result counts where
+    rankers departed from their settings.
     """
     scores: dict[Arm, FloatArray] = {}
     counts: Counter[str] = Counter()
     foreign = {spec.key for group, spec in plan.specs if group == "rankers"}
+    models = {arm: build_model(arm.model, plan.tau, seed, plan.epochs) for arm in plan.arms}
     rankers = {
-        arm: build_ranker(arm.method, build_model(arm.model, plan.tau, seed, plan.epochs), plan.tau, unit, seed, 1)
+        arm: build_ranker(arm.method, models[arm], tau=plan.tau, unit=unit, random_state=seed, n_jobs=1)
         for arm in plan.arms
         if arm.base is not None
     }
-    own = {arm: ranker for arm, ranker in rankers.items() if arm.method not in foreign}
-    for arm, ranker in zip(own, fit_together(own.values(), X, y), strict=True):
-        if ranker.base_ is not None:  # it is None only where relevance was given in place of outcomes
-            scores.setdefault(Arm(arm.model), ranker.base_.predict(new))
+    for arm, ranker in zip(rankers, fit_together(rankers.values(), X, y), strict=True):
         scores[arm] = ranker.predict(new)
-        report = ranker.report_
-        notes = [*report.notes, *(["the base model is used as it is"] if report.kept_base else [])]
-        counts.update(f"{arm.label}: {note}" for note in notes)
+        if arm.method not in foreign:
+            scores.setdefault(Arm(arm.model), ranker.base_.predict(new))
+            report = ranker.report_
+            notes = [*report.notes, *(["the base model is used as it is"] if report.kept_base else [])]
+            counts.update(f"{arm.label}: {note}" for note in notes)
     for arm in plan.arms:
         if arm not in scores:
-            method = rankers.get(arm) or build_model(arm.model, plan.tau, seed, plan.epochs)
-            scores[arm] = method.fit(X, y).predict(new)
+            scores[arm] = models[arm].fit(X, y).predict(new)
     return {arm: scores[arm] for arm in plan.arms}, dict(counts)
