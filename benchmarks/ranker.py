@@ -165,7 +165,7 @@ def worlds(folder: Path, seeds: int, lever_seeds: int, jobs: int) -> pd.DataFram
 
 def public_unit(name: str, base: str) -> list[dict]:
     """Both rankers over one base on one public set, against the base: paired differences of waitlist value."""
-    from lifeyears.experiments.jobs import build_model
+    from lifeyears.experiments import build_model
 
     data = ly.data.load(name)
     rng = np.random.default_rng(0)
@@ -176,7 +176,7 @@ def public_unit(name: str, base: str) -> list[dict]:
     for test in (0, 1):
         train, held = np.flatnonzero(half != test), np.flatnonzero(half == test)
         for method, make in RANKERS.items():
-            model = build_model(base, ly.experiments.Plan("full", tau=tau), 0)
+            model = build_model(base, tau, 0)
             ranker = make(model, tau=tau, random_state=0, n_jobs=1)
             ranker.fit(X.iloc[train], y[train])
             scores[method][held] = ranker.predict(X.iloc[held])

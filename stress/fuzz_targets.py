@@ -412,7 +412,7 @@ class RunTarget(Target):
         "iterations": 1,
         "folds": 2,
         "models": ("KM",),
-        "default_over": (),
+        "stacked_over": (),
         "waitlist": 30,
         "tau": 10.0,
     }

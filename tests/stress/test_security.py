@@ -61,5 +61,5 @@ def test_fitting_running_and_saving_connect_to_nobody(monkeypatch, tmp_path):
     data = ly.data.simulate_registry(n=120, random_state=0)
     ranker = ly.BootstrappedRanker(tau=10.0, n_estimators=3, random_state=0, n_jobs=1)
     ly.load(ly.save(ranker.fit(data.X, data.y), tmp_path / "model")).predict(data.X)
-    options = {"iterations": 1, "folds": 2, "models": ("KM",), "default_over": (), "waitlist": 20, "tau": 10.0}
+    options = {"iterations": 1, "folds": 2, "models": ("KM",), "stacked_over": (), "waitlist": 20, "tau": 10.0}
     ly.experiments.run("full", data, tmp_path / "run", n_jobs=1, **options)

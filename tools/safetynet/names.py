@@ -218,6 +218,10 @@ def json_as_before(name: str, content: Any) -> Any:
 
 # Keys of the new tree → keys of the base: (pattern, replacement) for `re.sub` on "case:key", all applied in order.
 KEYS: list[tuple[str, str]] = [
+    (r"\bboosted_years\b", "years"),
+    (r"\bboosted_hazards\b", "hazard"),
+    (r"\bspline_hazards\b", "lines"),
+    (r"\bspline_interactions\b", "pairs"),
     (
         r"(summary/counts/.*): on held-out rows the top of the members' list was",
         r"\1: on held-out rows the members' top was",
@@ -226,10 +230,6 @@ KEYS: list[tuple[str, str]] = [
         r"(summary/counts/horizon beyond the follow-up of) the rows used to fit a nuisance model",
         r"\1 a nuisance's rows",
     ),
-    (r"\bboosted_years\b", "years"),
-    (r"\bboosted_hazards\b", "hazard"),
-    (r"\bspline_hazards\b", "lines"),
-    (r"\bspline_interactions\b", "pairs"),
 ]
 # Texts of the new tree → texts of the base: (pattern of "case:key", text now, text in the base).
 LABELS: list[tuple[str, str, str]] = []

@@ -16,6 +16,7 @@ from .._version import __version__
 from ..allocation import guarantee
 from ..data import cohort_summary
 from ..experiments.results import FEWEST_IN_SUBGROUP, tabulate_subgroups
+from ..experiments.types import Arm
 from ..metrics import compare, concordance_index
 from ..models import Cox
 from ..relevance import NUISANCE_RIDGE, ExpectedYears, check_positivity, cross_fit
@@ -165,7 +166,7 @@ def _performance(data: Dataset, ranker: Ranker, matrix: FloatArray) -> Json:
         expected = cross_fit(ExpectedYears(nuisance, tau=ranker.tau_), matrix, data.y, cv=5).values[rows]
         bounds = [_bound(expected, scores, k, waitlist) for k in range(1, min(MOST_BOUNDED, waitlist) + 1)]
         c_index = _c_index(y.restrict(ranker.tau_), scores)
-        groups = tabulate_subgroups(data, rows, outcomes, {"model": scores}, waitlist)
+        groups = tabulate_subgroups(data, rows, outcomes, {Arm("model"): scores}, waitlist)
     top, lot = comparison.values.loc["model"], comparison.values.loc["by lot"]
     gain = comparison.differences.loc[("model", "by lot")]
     return {
@@ -242,13 +243,13 @@ def _subgroups(table: pd.DataFrame, total: int) -> list[Json]:
         "by": "by",
         "group": "group",
         "patients": "patients",
-        "share of patients": "share_of_patients",
-        "share of allocations": "share_of_allocations",
+        "share_of_patients": "share_of_patients",
+        "share_of_allocations": "share_of_allocations",
         "low": "low",
         "high": "high",
-        "predicted less outcome": "predicted_less_outcome",
-        "gap low": "gap_low",
-        "gap high": "gap_high",
+        "gap": "predicted_less_outcome",
+        "gap_low": "gap_low",
+        "gap_high": "gap_high",
     }
     if not len(table):
         return []
