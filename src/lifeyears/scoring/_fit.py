@@ -15,7 +15,7 @@ from ..data.dataset import require_features
 from ..errors import Message, Setting
 from ..models import Cox, DeepHit, DeepSurv, KaplanMeier, WeibullAFT, refuse_time_zero
 from ..progress import Progress, no_progress
-from ..ranking import BootstrappedRanker
+from ..ranking import BootstrappedRanker, Ranker, StackedRanker
 from ._card import make_card
 from ._model import MatchModel
 
@@ -46,7 +46,7 @@ def fit_model(
         Its `horizon` is τ.
     base : {"KM", "Cox", "AFT", "DeepSurv", "DeepHit"}
     preset : {"default", "paper", "none"}
-        The second stage, as in `lifeyears.BootstrappedRanker`; "none" is the base model alone.
+        The second stage: `lifeyears.StackedRanker`, `lifeyears.BootstrappedRanker`, or the base model alone.
     name : str, optional
         What the model is called.
     donor : list of str, optional
@@ -74,14 +74,10 @@ def fit_model(
     (400, 92)
     """
     check_fit_request(data, base, preset)
-    ranker = BootstrappedRanker(
-        base=BASES[base](),
-        tau=float(data.horizon),
-        preset="paper" if preset == "paper" else "default",
-        members=("base",) if preset == "none" else None,
-        random_state=random_state,
-        n_jobs=n_jobs,
-    )
+    shared = {"base": BASES[base](), "tau": float(data.horizon), "random_state": random_state, "n_jobs": n_jobs}
+    ranker: Ranker = BootstrappedRanker(**shared) if preset == "paper" else StackedRanker(**shared)
+    if preset == "none":
+        ranker.set_params(members=())
     progress(f"fitting {base} and its ranker to {len(data):,} rows" if preset != "none" else f"fitting {base}")
     ranker.fit(data.X, data.y)
     log.info("fitted %s (ranker: %s) to %d rows of %s", base, preset, len(data), data.name)
@@ -100,7 +96,7 @@ def check_fit_request(data: Dataset, base: str, preset: str) -> None:
         refuse_time_zero(data.y, Message("choose another model: ", Setting("base", "Cox")))
 
 
-def forget_rows(ranker: BootstrappedRanker) -> BootstrappedRanker:
+def forget_rows(ranker: Ranker) -> Ranker:
     """The same ranker without what it remembers of each training row; it predicts the same."""
     kept = copy.copy(ranker)
     kept.pseudo_labels_ = np.empty(0)
