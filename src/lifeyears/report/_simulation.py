@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from .. import catalogue
 from .._files import write_whole
 from .._views import Chart, Series, forest, format_number
-from ..experiments.types import ColumnNote, Table, Value
+from ..experiments.types import ColumnNote, NumberKind, Table, Value
 from ._figures import FigureView, view_figure
 from ._page import Fact, Section, render_page, view_sections
 from ._tables import TableView, view_table
@@ -205,7 +205,7 @@ def _widen(table: pd.DataFrame, measures: Sequence[str], levels: Sequence[str], 
     """Put the measures of each policy (and level) side by side, each with its interval."""
     columns = [ColumnNote(level, level, "text") for level in levels]
     for name in measures:
-        kind = "share" if name in SHARES else "number"
+        kind: NumberKind = "share" if name in SHARES else "number"
         columns.append(ColumnNote(name, _describe(name), kind))
         columns += [
             ColumnNote(f"{name}_{end}", f"{_describe(name)}, {end}", kind, name, end) for end in ("low", "high")
