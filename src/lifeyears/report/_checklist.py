@@ -90,6 +90,6 @@ def view_checklist(titles: Mapping[str, str]) -> TableView:
     rows = tuple((item.number, item.topic, names.get(item.section), item.left) for item in CHECKLIST)
     return view_table(
         "tripod",
-        Table("TRIPOD+AI checklist", columns, rows),
+        Table("Items, and where they are covered", columns, rows),
         link=lambda key, row: CHECKLIST[row].section if key == "section" else "",
     )

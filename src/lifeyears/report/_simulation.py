@@ -115,7 +115,7 @@ def render_simulation(result: Simulation) -> str:
         Fact("donor hearts per year", f"{world.donors_per_year:,.0f}"),
         Fact("horizon", f"{world.tau:g} years"),
     )
-    subtitle = "Allocation policies compared on one simulated waiting list: no patient, donor or rate in it is real."
+    subtitle = "Allocation policies compared on the same simulated waiting list."
     sections = view_sections(SECTIONS, view_simulation(result))
     return render_page("Policies on a simulated heart waiting list", subtitle, facts, sections)
 
@@ -144,7 +144,7 @@ def view_simulation(result: Simulation) -> SimulationView:
     reference = str(result.config.reference)
     settings = result.config.to_dict()
     world = settings.pop("world")
-    policies = [{"policy": each.pop("name"), **each} for each in settings.pop("policies")]
+    policies = settings.pop("policies")
     has_differences = bool(len(result.differences))
     return SimulationView(
         reading=result.reading(),
@@ -176,8 +176,9 @@ def _list_policies(result: Simulation) -> Iterator[PolicyView]:
     from ..simulation import NAMED_POLICIES, as_policy
 
     for policy in map(as_policy, result.config.policies):
-        is_named = NAMED_POLICIES.get(policy.name) is policy
-        yield PolicyView(policy.name, catalogue.policies[policy.name].label if is_named else "")
+        is_changed = policy.name in NAMED_POLICIES and NAMED_POLICIES[policy.name] is not policy
+        is_known = policy.name in catalogue.policies and not is_changed
+        yield PolicyView(policy.name, catalogue.policies[policy.name].label if is_known else "")
 
 
 def _view_grouping(result: Simulation, name: str) -> GroupingView:
