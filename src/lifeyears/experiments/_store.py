@@ -38,12 +38,13 @@ def open_run(out: Path, plan: Plan, data: Dataset) -> None:
     identity = {"plan": plan.as_dict(), "data": {"name": data.name, "rows": len(data), "sha256": hash_data(data)}}
     path = out / MANIFEST
     if path.exists():
-        versions = _check_same_run(out, path, identity)
-        changed = [_describe_change(*change) for change in _changes(versions, installed_versions())]
+        before = _check_same_run(out, path, identity)
+        changed = [_describe_change(*change) for change in _changes(before["versions"], installed_versions())]
+        changed += _list_changed_methods(before["methods"], plan)
         if changed:
             warnings.warn(
-                f"{out} was begun with other versions of its packages ({'; '.join(changed)}): its jobs may differ in "
-                "the last digits",
+                f"{out} was begun with other versions of its packages or methods ({'; '.join(changed)}): its jobs may "
+                "differ",
                 LifeyearsWarning,
                 stacklevel=3,
             )
@@ -142,12 +143,21 @@ def _seal(out: Path, iteration: int, fold: int, arrays: dict[str, AnyArray]) -> 
     return np.frombuffer(digest.digest(), dtype=np.uint8)
 
 
+def _list_changed_methods(before: Json, plan: Plan) -> list[str]:
+    """List the registered methods whose file or version is another than when the run was begun."""
+    return [
+        f"{spec.key} has changed"
+        for group, spec in plan.specs
+        if before.get(group, {}).get(spec.key, spec.origin()) != spec.origin()
+    ]
+
+
 def _check_same_run(out: Path, path: Path, identity: Json) -> Json:
-    """Check that a manifest is that of this plan and these data; return the versions it names."""
+    """Check that a manifest is that of this plan and these data; return it."""
     another = Message("Choose another folder with ", Setting("out"))
     try:
         manifest = json.loads(path.read_text())
-        manifest = {key: manifest.get(key) or {} for key in (*identity, "versions")}
+        manifest = {key: manifest.get(key) or {} for key in (*identity, "methods", "versions")}
     except (ValueError, AttributeError):
         raise FileReadError(f"{path} cannot be read", hint=Message(another, ", or remove this one.")) from None
     differences: list[str] = []
@@ -161,8 +171,7 @@ def _check_same_run(out: Path, path: Path, identity: Json) -> Json:
             Message(f"{out} holds another run: ", *parts),
             hint=Message(another, ", or use the same settings and data to continue it."),
         )
-    versions: Json = manifest["versions"]
-    return versions
+    return manifest
 
 
 def _changes(before: Json, now: Json) -> list[tuple[str, object, object]]:

@@ -95,7 +95,12 @@ def registry_check(
     for name in models:
         progress(f"{name} on events only")
         row = _cross_validated(name, alone, folds, seed)
-        events.append({"model": name, **_beside(row, {"C-index": "c_index", "NDCG@1": "ndcg_1", "NDCG": "ndcg"}, table_1.loc[name])})
+        events.append(
+            {
+                "model": name,
+                **_beside(row, {"C-index": "c_index", "NDCG@1": "ndcg_1", "NDCG": "ndcg"}, table_1.loc[name]),
+            }
+        )
         progress(f"{name} on the full cohort")
         row = _cross_validated(name, data, folds, seed)
         later = {measure: row[measure] for measure in map(_auc_name, AUC_TIMES[1:])}

@@ -142,6 +142,8 @@ def tabulate_gains(run: Run, measures: Mapping[Measure, Measure]) -> pd.DataFram
         row: Json = {"model": arm.model, "method": arm.method}
         for measure, actual in measures.items():
             before = mean_known(run.values(base, actual))
-            row[column_key(measure)] = 100 * (mean_known(run.values(arm, actual)) / before - 1) if before > 0 else np.nan
+            row[column_key(measure)] = (
+                100 * (mean_known(run.values(arm, actual)) / before - 1) if before > 0 else np.nan
+            )
         rows.append(row)
     return pd.DataFrame(rows)

@@ -222,7 +222,9 @@ def chart_calibration(table: pd.DataFrame, model: str, unit: str, place: int) ->
     series, texts = [], []
     for method, rows in table.groupby("method", sort=False):
         label = Arm(model, str(method)).label
-        x, y, low, high = (list(rows[key].astype(float)) for key in ("predicted", "outcome", "outcome_low", "outcome_high"))
+        x, y, low, high = (
+            list(rows[key].astype(float)) for key in ("predicted", "outcome", "outcome_low", "outcome_high")
+        )
         marker = choose_marker(str(method))
         colour = place if method == NO_METHOD else 7 - marker
         series.append(Series(label, x, y, low, high, kind="line", colour=colour, marker=marker))

@@ -254,7 +254,9 @@ def _find_leaks(run: Run) -> Finding | None:
         f"{'. '.join(report.leaks)}. Until this is resolved, no number here can be trusted, the support at the horizon "
         "included."
     )
-    return Finding("leaks", "serious", "A column may reveal the outcome", text, _facts(leaks=list(map(str, report.leaks))))
+    return Finding(
+        "leaks", "serious", "A column may reveal the outcome", text, _facts(leaks=list(map(str, report.leaks)))
+    )
 
 
 def _find_lack_of_support(run: Run) -> Finding | None:

@@ -329,7 +329,10 @@ class Run:
             better = "higher" if getattr(spec.load(), "greater_is_better", True) else "lower"
             for measure, arm in product(judged, self.arms):
                 values = self.values(arm, measure)
-                mean, half = mean_known(values), corrected_half_width(values[~np.isnan(values)], self.plan.test_to_train)
+                mean, half = (
+                    mean_known(values),
+                    corrected_half_width(values[~np.isnan(values)], self.plan.test_to_train),
+                )
                 row: Json = asdict(arm) | {"metric": spec.key, "relevance": measure.relevance, "better": better}
                 row |= {"value": mean, "low": mean - half, "high": mean + half}
                 gain = (np.nan,) * 4

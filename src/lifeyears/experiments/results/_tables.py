@@ -18,7 +18,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MISSING = "–"
-LONG_TABLES = ("measures", "figure_a2", "calibration", "positivity_groups", "positivity_curves", "survival", "predictors")
+LONG_TABLES = (
+    "measures",
+    "figure_a2",
+    "calibration",
+    "positivity_groups",
+    "positivity_curves",
+    "survival",
+    "predictors",
+)
 
 
 @dataclass(frozen=True)
