@@ -218,4 +218,4 @@ def test_one_replicate_declares_no_winner_and_claims_no_interval(capsys, tmp_pat
 def test_the_report_says_what_each_policy_is(capsys, tmp_path, small):
     out_of(capsys, small, "--out", str(tmp_path / "run"), "--jobs", "1")
     page = (tmp_path / "run" / "report.html").read_text()
-    assert page.index("us_status: the US policy") < page.index("<figure")
+    assert page.index("us_status: US status policy") < page.index("<figure")
