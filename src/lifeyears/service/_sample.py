@@ -17,6 +17,7 @@ import pandas as pd
 from .._version import __version__
 from ..checks import is_number
 from ..data import Population, simulate_registry
+from ..experiments.types import Arm
 from ..progress import Progress, no_progress
 from ..report import read_summary
 from ..scoring import QUANTILES, Column, MatchModel, RowError, Schema, fit_model
@@ -54,7 +55,7 @@ def sample_models(progress: Progress = no_progress) -> dict[str, MatchModel]:
     """
     folder = find_cache() / f"sample-{__version__}"
     models: dict[str, MatchModel] = {}
-    for name, preset in (("ranker", "default"), ("cox", "none")):
+    for name, method in (("ranker", "stacked"), ("cox", "none")):
         path = folder / name
         try:
             models[name] = MatchModel.load(path)
@@ -62,8 +63,8 @@ def sample_models(progress: Progress = no_progress) -> dict[str, MatchModel]:
         except (ValueError, OSError):
             progress(f"making the sample model {name!r} (once; simulated patients)")
         data = replace(simulate_registry(SAMPLE_ROWS, random_state=0), horizon=HORIZON)
-        title = "Sample ranker over Cox" if name == "ranker" else "Sample Cox"
-        models[name] = fit_model(data, preset=preset, name=title, n_jobs=1, progress=progress)
+        title = f"Sample: {Arm('Cox', method).label}"
+        models[name] = fit_model(data, method=method, name=title, n_jobs=1, progress=progress)
         try:
             models[name].save(path, overwrite=path.exists())
         except OSError as error:  # nowhere to keep it: it is made again next time
