@@ -31,7 +31,7 @@ def places(tmp_path_factory):
     pairs.to_csv(folder / "pairs.csv", index=False)
     code = run(
         ["fit", str(folder / "train.csv"), "--time", "years", "--event", "died", "--horizon", "10"]
-        + ["--preset", "none", "--out", str(folder / "model"), "--jobs", "1", "--drop", "transplant_year"]
+        + ["--method", "none", "--out", str(folder / "model"), "--jobs", "1", "--drop", "transplant_year"]
     )
     assert code == 0
     return folder
@@ -204,7 +204,7 @@ def coded(tmp_path_factory):
     wanted = ["fit", str(folder / "train.csv"), "--time", "years", "--event", "died", "--horizon", "5"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it tells of the leading zeros
-        assert run([*wanted, "--preset", "none", "--out", str(folder / "model"), "--jobs", "1"]) == 0
+        assert run([*wanted, "--method", "none", "--out", str(folder / "model"), "--jobs", "1"]) == 0
     return folder
 
 

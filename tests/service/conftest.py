@@ -17,6 +17,9 @@ except ModuleNotFoundError:  # the service is the extra `app`, and httpx, with w
     collect_ignore_glob = ["test_*.py"]
 
 
+SETTINGS = {"model": "Cox", "method": "stacked", "label": "Cox + stacked ranker", "seed": 0}
+
+
 @pytest.fixture(scope="session")
 def data():
     return ly.data.simulate_registry(n=700, random_state=3)
@@ -31,10 +34,10 @@ def models(data):
 
     data = replace(data, horizon=10.0)
     ranker = ly.BootstrappedRanker(tau=10.0, n_estimators=60, folds=2, random_state=0, n_jobs=1).fit(data.X, data.y)
-    card = make_card(data, ranker, "small ranker", settings={"base": "Cox", "preset": "default", "seed": 0})
+    card = make_card(data, ranker, "small ranker", settings=SETTINGS)
     return {
         "ranker": MatchModel(forget_rows(ranker), card),
-        "cox": fit_model(data, preset="none", name="small Cox", n_jobs=1),
+        "cox": fit_model(data, method="none", name="small Cox", n_jobs=1),
     }
 
 

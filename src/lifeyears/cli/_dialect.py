@@ -21,6 +21,7 @@ ALIASES = {
     "path": "out",
     "names": "allow_host",
     "token": "token_file",
+    "default_over": "stacked_over",
 }
 
 

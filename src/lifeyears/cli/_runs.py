@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,14 +60,54 @@ def count_jobs(jobs: int | None) -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def choose_names(text: str, allowed: tuple[str, ...], option: str) -> tuple[str, ...]:
-    """Return the names between commas, in any case, checked, each once."""
-    known = {name.lower(): name for name in allowed}
-    chosen = [part.strip() for part in text.split(",") if part.strip()]
-    wrong = [part for part in chosen if part.lower() not in known]
-    if wrong or not chosen:
-        raise RequestError(f"{option} knows {', '.join(allowed)}; got {', '.join(wrong) or 'nothing'}")
-    return tuple(dict.fromkeys(known[part.lower()] for part in chosen))
+def resolve_models(text: str, option: str) -> tuple[str, ...]:
+    """Return the keys of the survival models between commas, each once; a class by its path is added to the catalogue.
+
+    Examples
+    --------
+    >>> resolve_models("km, Cox,cox", "--models")
+    ('KM', 'Cox')
+    """
+    from .. import catalogue
+    from ..scoring import resolve_model
+
+    return _resolve_names(text, option, resolve_model, catalogue.models)
+
+
+def resolve_methods(text: str, option: str) -> tuple[str, ...]:
+    """Return the keys of the ranking methods between commas, each once.
+
+    Examples
+    --------
+    >>> resolve_methods("Stacked", "--methods")
+    ('stacked',)
+    """
+    from .. import catalogue
+    from ..scoring import resolve_method
+
+    return _resolve_names(text, option, resolve_method, [*catalogue.rankers, "none"])
+
+
+def _resolve_names(text: str, option: str, resolve: Callable[[str], str], known: Iterable[str]) -> tuple[str, ...]:
+    from ._data import split_names
+
+    names = split_names(text)
+    if not names:
+        raise RequestError(f"{option} names nothing. Known are {', '.join(known)}")
+    return tuple(dict.fromkeys(resolve(name) for name in names))
+
+
+def choose_arms(models: tuple[str, ...], methods: tuple[str, ...] | None) -> Json:
+    """Return the options of a plan for models, each as it is and as the base of ranking methods.
+
+    Without `methods`, the paper's ranker is fitted over every model, and the stacked ranker, which takes longer, over
+    Cox, or over the first model if Cox is not among them.
+    """
+    if methods is None:
+        stacked = tuple(model for model in models if model == "Cox") or models[:1]
+    else:
+        stacked = models if "stacked" in methods else ()
+    return {"models": models, "default_over": stacked}
 
 
 def print_plan(protocol: str, data: Dataset, jobs: int, options: Json) -> None:

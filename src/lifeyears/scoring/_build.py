@@ -15,6 +15,7 @@ from ..units import year_in
 if TYPE_CHECKING:
     from ..outcome import Outcome
 
+PAPER_HORIZON_YEARS = 20
 # The settings of `BootstrappedRanker` for each ranking method of Lifeyears.
 _SETTINGS: dict[str, dict[str, Any]] = {
     "bootstrapped": {"preset": "paper"},
@@ -87,8 +88,8 @@ def build_ranker(
     tau : float
         The horizon, in the unit of the data.
     unit : str
-        The unit of the data's times. The margin of the paper's loss is one year in it (1.0 where its length is not
-        known).
+        The unit of the data's times. The margin of the paper's loss is one year in it; where its length is not known,
+        a twentieth of the horizon, as one year is of the paper's twenty.
     random_state : int
     n_jobs : int, optional
         Number of folds fitted in parallel.
@@ -111,7 +112,7 @@ def build_ranker(
     return BootstrappedRanker(
         base=_build_model(model, tau=tau, random_state=random_state),
         tau=tau,
-        margin=year_in(unit) if method == "bootstrapped" else None,
+        margin=year_in(unit, tau / PAPER_HORIZON_YEARS) if method == "bootstrapped" else None,
         random_state=random_state,
         n_jobs=n_jobs,
         **_SETTINGS[method],

@@ -90,7 +90,7 @@ def refuse_request(errors: Sequence[Mapping[str, Any]]) -> ApiError:
     if kind == "unknown_field":
         return ApiError(422, kind, first["msg"])
     if not place:
-        return ApiError(422, "not_an_object", "the request must be a JSON object, such as {…}: see /openapi.json")
+        return ApiError(422, "not_an_object", "the request must be a JSON object of fields and values")
     field, row = str(place[0])[:40], next((part for part in place[1:] if isinstance(part, int)), None)
     if field == "candidates":
         if kind == "too_long":

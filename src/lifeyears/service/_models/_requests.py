@@ -76,13 +76,13 @@ class SimulationRequest(Request):
     """Simulate policies."""
 
     policies: list[str] | None = None
-    years: float = 0.0
-    replicates: int = 0
-    seed: int = 0
-    scale: float = 0.0
-    training_rows: int = 0
-    donors_rate: float = 0.0
-    listed_rate: float = 0.0
+    years: float = NUMBERS["years"].default
+    replicates: int = int(NUMBERS["replicates"].default)
+    seed: int = int(NUMBERS["seed"].default)
+    scale: float = NUMBERS["scale"].default
+    training_rows: int = int(NUMBERS["training_rows"].default)
+    donors_rate: float = NUMBERS["donors_rate"].default
+    listed_rate: float = NUMBERS["listed_rate"].default
 
 
 class SampleRequest(Request):
