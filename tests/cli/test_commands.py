@@ -439,7 +439,7 @@ def test_a_table_without_features_is_refused_before_anything_runs(capsys, dated,
         (("compare", "--models", "KM,AFT"), "leave AFT out: --models KM"),
         (("reproduce", "full", "--data"), "--models KM,Cox,DeepSurv,DeepHit"),
         (("reproduce", "artificial", "--data"), "--models KM,Cox,DeepSurv,DeepHit"),
-        (("fit", "--base", "AFT", "--out", "model"), "--base Cox"),
+        (("fit", "--model", "AFT", "--out", "model"), "--model Cox"),
     ],
 )
 def test_events_at_time_zero_refuse_the_weibull_model_if_it_is_asked_for(

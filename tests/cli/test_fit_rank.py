@@ -151,7 +151,7 @@ def test_wrong_requests_exit_2_with_plain_words(places, tmp_path, capsys):
     assert "is not a folder" in failing(capsys, "rank", tmp_path / "none", waitlist, *out)
     assert "is not a folder" in failing(capsys, "describe", tmp_path / "none")
     assert "exists" in failing(capsys, "fit", "registry", "--out", places / "model")
-    assert "--base knows KM" in failing(capsys, "fit", "registry", "--base", "Cocks", *out)
+    assert "Known are KM, Cox" in failing(capsys, "fit", "registry", "--model", "Cocks", *out)
 
 
 def test_serve_refuses_a_folder_that_is_no_model_or_says_what_to_install(tmp_path, capsys):

@@ -256,7 +256,7 @@ def create_app(
     >>> import lifeyears as ly
     >>> from lifeyears.scoring import fit_model
     >>> app = create_app({"cox": fit_model(ly.data.simulate_registry(n=300), method="none")})
-    >>> "/api/rank" in [route.path for route in app.routes]
+    >>> "/api/rank" in app.openapi()["paths"]
     True
     """
     if not models:

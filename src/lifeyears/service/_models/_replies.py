@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict
+from typing_extensions import NotRequired, TypedDict
 
 from ...scoring import MOST_BOUNDED
 from ._base import CalibrationGroup, Interval, Reply, field, optional
@@ -37,25 +40,34 @@ class ModelReply(Reply):
     card: Card = field("The model's card.")
 
 
-class Reason(Reply):
+_EXACT = ConfigDict(extra="forbid")
+_LOW = "Lower end of the 95% interval of the mean of held-out rows with similar predictions, where rows were held out."
+
+
+# Of these there are thousands in an answer: dictionaries take a fifth of the time that models take.
+class Reason(TypedDict):
     """What a feature adds to a prediction."""
 
-    feature: str = field("Name of the column.")
-    years: float = field("What it adds to the expected time; negative if it takes away. In the unit of the data.")
+    __pydantic_config__ = _EXACT  # type: ignore[misc]
+
+    feature: Annotated[str, field("Name of the column.")]
+    years: Annotated[
+        float, field("What it adds to the expected time; negative if it takes away. In the unit of the data.")
+    ]
 
 
-class Ranked(Reply):
+class Ranked(TypedDict):
     """A candidate in the ranking."""
 
-    rank: int = field("Place in the ranking, from 1.")
-    row: int = field("Index of the candidate in the request, from 0.")
-    years: float = field("Expected time within the horizon, in the unit of the data.")
-    low: float | None = optional(
-        "Lower end of the 95% interval of the mean of held-out rows with similar predictions, where rows were held out."
-    )
-    high: float | None = optional("Upper end of that interval.")
-    probability: float = field("Probability of being drawn by Algorithm 1.", ge=0, le=1)
-    reasons: list[Reason] = field("The features that change the prediction most, the largest first.")
+    __pydantic_config__ = _EXACT  # type: ignore[misc]
+
+    rank: Annotated[int, field("Place in the ranking, from 1.")]
+    row: Annotated[int, field("Index of the candidate in the request, from 0.")]
+    years: Annotated[float, field("Expected time within the horizon, in the unit of the data.")]
+    low: NotRequired[Annotated[float, field(_LOW)]]
+    high: NotRequired[Annotated[float, field("Upper end of that interval.")]]
+    probability: Annotated[float, field("Probability of being drawn by Algorithm 1.", ge=0, le=1)]
+    reasons: Annotated[list[Reason], field("The features that change the prediction most, the largest first.")]
 
 
 class RankReply(Reply):
@@ -86,9 +98,7 @@ class Explained(Reply):
     row: int = field("Index of the candidate in the request, from 0.")
     years: float = field("Expected time within the horizon, in the unit of the data.")
     typical: float = field("The prediction before any feature is considered.")
-    low: float | None = optional(
-        "Lower end of the 95% interval of the mean of held-out rows with similar predictions, where rows were held out."
-    )
+    low: float | None = optional(_LOW)
     high: float | None = optional("Upper end of that interval.")
     reasons: list[Reason] = field("What every feature adds, the largest first; with `typical` they sum to `years`.")
     survival: list[float] = field("Probability of being without the event at each of `times`.")

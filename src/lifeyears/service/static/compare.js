@@ -78,7 +78,13 @@ function draw(run) {
         },
         { name: "low", number: true, get: (row) => row.value.low, show: (value) => number(value) },
         { name: "high", number: true, get: (row) => row.value.high, show: (value) => number(value) },
-        { name: "c_index", label: "C-index", number: true, get: (row) => row.c_index, show: (value) => number(value, 3) },
+        {
+          name: "c_index",
+          label: "C-index",
+          number: true,
+          get: (row) => row.c_index,
+          show: (value) => number(value, 3),
+        },
         {
           name: "gain",
           label: `gain over the model itself (${unit})`,
@@ -87,7 +93,13 @@ function draw(run) {
           show: (value) => (value === null || value === undefined ? "–" : signed(value)),
         },
         { name: "gain_low", label: "low", number: true, get: (row) => row.gain?.low, show: (value) => number(value) },
-        { name: "gain_high", label: "high", number: true, get: (row) => row.gain?.high, show: (value) => number(value) },
+        {
+          name: "gain_high",
+          label: "high",
+          number: true,
+          get: (row) => row.gain?.high,
+          show: (value) => number(value),
+        },
         {
           name: "p",
           number: true,
