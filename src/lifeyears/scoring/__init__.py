@@ -1,6 +1,6 @@
 """One match run: a model with its card, rows checked against what it was trained on, candidates ranked with reasons."""
 
-from ._build import build_ranker, check_times, needs_positive_times, resolve_method, resolve_model
+from ._build import build_ranker, needs_positive_times, resolve_method, resolve_model
 from ._card import LIMITS, MOST_BOUNDED, RESEARCH_ONLY, make_card
 from ._evaluate import (
     FEWEST_EVENTS,
@@ -34,7 +34,6 @@ __all__ = [
     "SupportSummary",
     "build_ranker",
     "check_fit_request",
-    "check_times",
     "evaluate_model",
     "fit_model",
     "forget_rows",
