@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
     from ._versions import show_versions
     from .errors import ModelFileError
-    from .ranking import BootstrappedRanker
+    from .ranking import BootstrappedRanker, StackedRanker
     from .saving import load, save
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())
@@ -42,6 +42,7 @@ _PARTS = (
 _NAMES = {
     "BootstrappedRanker": "ranking",
     "ModelFileError": "errors",
+    "StackedRanker": "ranking",
     "load": "saving",
     "save": "saving",
     "show_versions": "_versions",
@@ -51,6 +52,7 @@ __all__ = [
     "BootstrappedRanker",
     "ModelFileError",
     "Outcome",
+    "StackedRanker",
     "SurvivalCurves",
     "__version__",
     "allocation",

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
+import inspect
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -22,6 +23,8 @@ from typing import Any
 
 from .errors import LifeyearsWarning, MissingExtraError, RequestError
 from .text import did_you_mean, list_values
+
+_VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 __all__ = ["Catalogue", "MethodSpec", "estimators", "metrics", "models", "policies", "rankers"]
 
@@ -75,6 +78,16 @@ class MethodSpec:
     def build(self, *args: Any, **settings: Any) -> Any:
         """Make one, with settings for its constructor."""
         return self.load()(*args, **settings)
+
+    def parameters(self) -> tuple[str, ...]:
+        """Return the names of the parameters of its constructor or function: what it can be told."""
+        signature = inspect.signature(self.load())
+        return tuple(name for name, parameter in signature.parameters.items() if parameter.kind not in _VARIADIC)
+
+    def build_with(self, *args: Any, **settings: Any) -> Any:
+        """Make one, with those of the settings that its constructor takes."""
+        known = self.parameters()
+        return self.build(*args, **{name: value for name, value in settings.items() if name in known})
 
     def origin(self) -> dict[str, str]:
         """Return what a manifest records: the factory, and its distribution with version or its file with hash."""
@@ -174,6 +187,11 @@ class Catalogue(Mapping[str, MethodSpec]):
             raise RequestError(f"{name!r} would have the key {spec.key!r}, which another {self.kind} has", key=name)
         self._all()[spec.key] = spec
         return spec
+
+    def registered(self) -> tuple[MethodSpec, ...]:
+        """Return the methods that are not of Lifeyears: of entry points, of `register` and of files."""
+        declared = {spec.key for spec in self._declared()}
+        return tuple(spec for spec in self.values() if spec.key not in declared)
 
     def adopt(self, spec: MethodSpec) -> None:
         """Take over a specification that came with a plan, in a worker process."""

@@ -17,7 +17,7 @@ import pytest
 
 import lifeyears as ly
 from lifeyears import errors
-from lifeyears.experiments import Plan
+from lifeyears.experiments import Arm, Measure, Plan, read_summary
 from lifeyears.experiments._store import job_path, load_job
 from lifeyears.experiments.jobs import censor_at_test_entry, censor_outcome, count_warnings, run_job, split_rows
 from lifeyears.experiments.results import (
@@ -29,11 +29,12 @@ from lifeyears.experiments.results import (
     tabulate_subgroups,
 )
 
-SMALL = {"iterations": 2, "folds": 2, "models": ("KM", "Cox"), "default_over": (), "waitlist": 40, "tau": 15.0}
+COX, COX_RANKER, KM = Arm("Cox"), Arm("Cox", "bootstrapped"), Arm("KM")
+SMALL = {"iterations": 2, "folds": 2, "models": ("KM", "Cox"), "stacked_over": (), "waitlist": 40, "tau": 15.0}
 SCRIPT = """
 import sys, lifeyears as ly
 data = ly.data.simulate_registry(n=400, random_state=1)
-options = dict(iterations=2, folds=2, models=("KM", "Cox"), default_over=(), waitlist=40, tau=15.0)
+options = dict(iterations=2, folds=2, models=("KM", "Cox"), stacked_over=(), waitlist=40, tau=15.0)
 ly.experiments.run(sys.argv[1], data, sys.argv[2], n_jobs=int(sys.argv[3]), dask=sys.argv[4] or None, **options)
 """
 
@@ -182,24 +183,31 @@ def test_summary_is_plain_json_without_time_or_path(undisturbed):
     text = (out / "summary.json").read_text()
     summary = json.loads(text)
     assert str(out) not in text
-    assert summary["schema"] == 2
+    assert summary["schema"] == 3
     assert summary["plan"]["folds"] == 2
-    assert {"years", "comparison", "table_2", "table_a7", "table_a8", "subgroups"} <= set(summary["tables"])
-    assert summary["best"] == run.best()
-    years = pd.read_csv(out / "tables" / "years.csv")
-    np.testing.assert_allclose(years["years"], run.tables["years"]["years"])
+    assert {"allocation", "comparison", "table_2", "table_a7", "table_a8", "subgroups"} <= set(summary["tables"])
+    assert summary["answer"]["best"] == {"model": run.best().model, "method": run.best().method}
+    assert "NaN" not in text
+    assert read_summary(out) == run.summary
+    allocation = pd.read_csv(out / "tables" / "allocation.csv")
+    np.testing.assert_allclose(allocation["value"], run.tables["allocation"]["value"])
+    measures = pd.read_csv(out / "tables" / "measures.csv")
+    keys = ["iteration", "fold", "model", "method", "relevance", "nuisance", "metric", "k", "waitlist", "time", "value"]
+    assert list(measures) == keys
+    chosen = measures[(measures["model"] == "Cox") & (measures["method"] == "none") & (measures["metric"] == "c_index")]
+    np.testing.assert_allclose(chosen["value"], run.values(COX, Measure(None, "c_index")))
 
 
 def test_scores_belong_to_their_arms(undisturbed, data):
     """The pooled comparison scores each arm by its own scores: the constant KM is worth the mean."""
     _, run = undisturbed
     relevance = np.concatenate([job.outcomes["expected"] for job in run.jobs[:2]])
-    assert run.pooled.values.loc["KM standard", "value"] == pytest.approx(relevance.mean())
-    assert run.pooled.values.loc["truth known", "value"] == run.pooled.values["value"].max()
+    assert run.pooled.values.loc[KM.label, "value"] == pytest.approx(relevance.mean())
+    assert run.pooled.values.loc[Arm("oracle").label, "value"] == run.pooled.values["value"].max()
     for j, arm in enumerate(run.arms):
-        if arm == "KM standard":
+        if arm == KM:
             assert all(np.ptp(job.scores[j]) == 0 for job in run.jobs)
-        if arm == "truth known":
+        if arm.is_oracle:
             np.testing.assert_array_equal(np.concatenate([job.scores[j] for job in run.jobs[:2]]), relevance)
 
 
@@ -209,10 +217,8 @@ def test_fits_that_do_not_converge_are_counted_and_told(data, monkeypatch, tmp_p
         name = f"lifeyears.experiments.jobs.{module}.build_model"
         monkeypatch.setattr(name, lambda *_: ly.models.Cox(tau=15.0, max_iter=1))
     run = ly.experiments.run("full", data, tmp_path / "run", n_jobs=1, **SMALL | {"models": ("Cox",)})
-    assert run.summary["counts"]["Cox did not converge"] == 3 * len(run.jobs)
-    (told,) = (
-        warning["text"] for warning in run.summary["warnings"] if warning["title"] == "Warnings raised while fitting"
-    )
+    assert run.summary.counts["Cox did not converge"] == 3 * len(run.jobs)
+    (told,) = (finding.text for finding in run.findings if finding.code == "fits")
     assert told.startswith("In 4 jobs: ")
     assert "Cox did not converge, 12 times" in told
 
@@ -252,10 +258,10 @@ def test_an_error_names_the_setting_for_its_reader(data):
 
 
 def test_what_a_ranker_did_otherwise_is_counted(data, monkeypatch):
-    monkeypatch.setattr("lifeyears.ranking._fitting.FEWEST_TO_CALIBRATE", 1_000)
+    monkeypatch.setattr("lifeyears.ranking._fit.FEWEST_TO_CALIBRATE", 1_000)
     counts = run_job(data, Plan("full", **SMALL | {"models": ("KM",)}), 0, 0).counts
-    said = {name: count for name, count in counts.items() if name.startswith("KM ranker: not calibrated")}
-    assert list(said.values()) == [1]
+    told = [count for name, count in counts.items() if name.startswith(f"{Arm('KM', 'bootstrapped').label}: not cali")]
+    assert told == [1]
 
 
 def test_artificial_censoring_is_the_papers(data):
@@ -351,38 +357,39 @@ def test_splits_by_time_and_by_centre(data):
 
 
 def test_arms_without_era_and_within_eras(data):
-    keep = run_job(data, Plan("artificial", folds=2, models=("Cox",), default_over=(), waitlist=30), 0, 0)
-    drop = run_job(data, Plan("artificial", folds=2, models=("Cox",), default_over=(), waitlist=30, era="drop"), 0, 0)
+    keep = run_job(data, Plan("artificial", folds=2, models=("Cox",), stacked_over=(), waitlist=30), 0, 0)
+    drop = run_job(data, Plan("artificial", folds=2, models=("Cox",), stacked_over=(), waitlist=30, era="drop"), 0, 0)
     assert not np.array_equal(keep.scores[0], drop.scores[0])
     within = run_job(
-        data, Plan("artificial", folds=2, models=("Cox",), default_over=(), waitlist=30, era="within"), 0, 0
+        data, Plan("artificial", folds=2, models=("Cox",), stacked_over=(), waitlist=30, era="within"), 0, 0
     )
     np.testing.assert_array_equal(keep.scores, within.scores)
-    measure = "truth waitlist NDCG"
-    assert keep.measures["Cox standard"][measure] != within.measures["Cox standard"][measure]
-    assert within.measures["Cox standard"]["truth value"] != keep.measures["Cox standard"]["truth value"]
+    for metric in ("ndcg", "value"):
+        measure = Measure("restricted", metric, k=1, waitlist=30)
+        assert keep.measures[COX][measure] != within.measures[COX][measure]
 
 
 def test_artificial_tables(data, tmp_path):
     run = ly.experiments.run("artificial", data, tmp_path / "run", n_jobs=1, **SMALL)
-    table = run.tables["table_1"].set_index(["model", "framework"])
-    assert table.loc[("KM", "standard"), "C-index"] == 0.5
-    values = run.values("Cox ranker", "truth NDCG@5")
-    assert table.loc[("Cox", "ranker"), "NDCG@5"] == pytest.approx(values.mean())
-    for name, truth in (("table_a6", "restricted"), ("table_a6_whole_life", "truth")):
-        right = []  # counted pair by pair: KM, Cox and their rankers in four jobs
+    table = run.tables["table_1"].set_index(["model", "method"])
+    assert table.loc[("KM", "none"), "c_index"] == 0.5
+    values = run.values(COX_RANKER, Measure("truth", "ndcg", k=5))
+    assert table.loc[("Cox", "bootstrapped"), "ndcg_5"] == pytest.approx(values.mean())
+    estimate = Measure("EY", "ndcg", k=5, nuisance="Cox")
+    for name, relevance in (("table_a6", "restricted"), ("table_a6_whole_life", "truth")):
+        truth, right = Measure(relevance, "ndcg", k=5), []  # counted pair by pair: KM, Cox and their rankers in 4 jobs
         for job in run.jobs:
             pairs = [
-                (a[f"{truth} NDCG@5"] - b[f"{truth} NDCG@5"], a["EY Cox NDCG@5"] - b["EY Cox NDCG@5"])
-                for a, b in combinations(job.measures.values(), 2)
+                (a[truth] - b[truth], a[estimate] - b[estimate]) for a, b in combinations(job.measures.values(), 2)
             ]
             right.append(np.mean([(1 + np.sign(t * e)) / 2 for t, e in pairs if t]))
-        accuracy = run.tables[name].set_index("estimator")
-        assert accuracy.loc["EY Cox", "NDCG@5"] == pytest.approx(100 * np.mean(right))
-    errors = [abs(arm["IPCW KM NDCG@1"] - arm["truth NDCG@1"]) for job in run.jobs for arm in job.measures.values()]
-    table = run.tables["figure_a1_whole_life"].set_index("estimator")
-    assert table.loc["IPCW KM", "NDCG@1 MAE"] == pytest.approx(np.mean(errors))
-    for name in ("figure_2", "figure_a1", "figure_a2", "years"):
+        accuracy = run.tables[name].set_index(["relevance", "nuisance"])
+        assert accuracy.loc[("EY", "Cox"), "ndcg_5"] == pytest.approx(100 * np.mean(right))
+    truth, estimate = Measure("truth", "ndcg", k=1), Measure("IPCW", "ndcg", k=1, nuisance="KM")
+    errors = [abs(arm[estimate] - arm[truth]) for job in run.jobs for arm in job.measures.values()]
+    table = run.tables["figure_a1_whole_life"].set_index(["relevance", "nuisance"])
+    assert table.loc[("IPCW", "KM"), "ndcg_1_mae"] == pytest.approx(np.mean(errors))
+    for name in ("figure_2", "figure_a1", "figure_a2", "allocation"):
         assert (tmp_path / "run" / "figures" / f"{name}.png").stat().st_size > 5000
         assert (tmp_path / "run" / "figures" / f"{name}.pdf").read_bytes().startswith(b"%PDF")
     text = (tmp_path / "run" / "tables.md").read_text()
@@ -423,19 +430,23 @@ def test_chances_of_the_top_k_by_enumeration():
 
 def test_shares_of_allocations_add_up(data):
     rng = np.random.default_rng(0)
-    scores = {"a": rng.normal(size=400)}
+    scores = {COX: rng.normal(size=400)}
     table = tabulate_subgroups(data, np.arange(400), rng.uniform(0, 20, 400), scores, waitlist=20)
-    shares = table[table["by"] == "sex"]["share of allocations"]
+    shares = table[table["by"] == "sex"]["share_of_allocations"]
     assert shares.sum() == pytest.approx(1.0)
-    equal = tabulate_subgroups(data, np.arange(400), rng.uniform(0, 20, 400), {"KM": np.ones(400)}, waitlist=400)
-    np.testing.assert_allclose(equal["share of allocations"], equal["share of patients"])  # a constant favours nobody
-    assert ((table["low"] <= table["share of allocations"]) & (table["share of allocations"] <= table["high"])).all()
+    equal = tabulate_subgroups(data, np.arange(400), rng.uniform(0, 20, 400), {KM: np.ones(400)}, waitlist=400)
+    np.testing.assert_allclose(equal["share_of_allocations"], equal["share_of_patients"])  # a constant favours nobody
+    assert ((table["low"] <= table["share_of_allocations"]) & (table["share_of_allocations"] <= table["high"])).all()
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"models": ("Lasso",)}, "known are"),
+        ({"models": ("Lasso",)}, "no survival model 'Lasso'. Known are KM"),
+        ({"methods": ("stackd",)}, "did you mean 'stacked'"),
+        ({"stacked_over": ("Coxx",)}, "did you mean 'Cox'"),
+        ({"estimators": ("XY",)}, "no relevance estimator 'XY'"),
+        ({"metrics": ("XY",)}, "no metric 'XY'"),
         ({"folds": 1}, "folds"),
         ({"censored_share": 1.5}, "censored_share"),
         ({"split": "moon"}, "split"),

@@ -8,9 +8,10 @@ import pytest
 
 import lifeyears as ly
 from lifeyears.cli import run as command
-from lifeyears.report import read_summary, write_report
+from lifeyears.experiments import read_summary
+from lifeyears.report import write_report
 
-SMALL = {"iterations": 1, "folds": 2, "default_over": (), "waitlist": 8}
+SMALL = {"iterations": 1, "folds": 2, "stacked_over": (), "waitlist": 8}
 
 
 @pytest.fixture(scope="session")

@@ -2,15 +2,18 @@
 
 import csv
 import io
-import json
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 
-from lifeyears.report import Summary, as_html, check_summary, write_report
+from lifeyears.experiments import read_summary
+from lifeyears.experiments.types import Arm, Finding
+from lifeyears.report import as_html, write_report
 
-SECTIONS = ["answer", "audit", "years", "paper", "positivity", "calibration", "subgroups", "cohort", "methods"]
-SECTIONS += ["limits", "rerun", "tripod"]
+SECTIONS = ["answer", "audit", "values", "headroom", "paper", "support", "calibration", "subgroups", "cohort"]
+SECTIONS += ["methods", "limits", "rerun", "tripod"]
+VALUE = "years per allocation"
 
 
 @contextmanager
@@ -52,22 +55,31 @@ def raw(page, name, column):
     )
 
 
+def cells(summary, name, key):
+    """A column of a table of the summary."""
+    return [row[key] for row in summary.tables[name].records()]
+
+
 def test_every_section_and_number_is_there(browser, demo):
-    summary = json.loads((demo / "summary.json").read_text())
+    summary = read_summary(demo)
     with opened(browser, demo / "report.html") as page:
         assert page.locator("main section").evaluate_all("all => all.map(s => s.id)") == SECTIONS
         links = page.locator("a[href^='#']").evaluate_all("all => all.map(a => a.getAttribute('href').slice(1))")
         assert not [link for link in links if page.locator(f"[id='{link}']").count() != 1]
-        for name, column in (("years", "years"), ("years", "C-index"), ("audit", "bound"), ("room", "closed")):
-            table = summary["tables"][name]
-            place = table["columns"].index(column)
-            assert raw(page, name, column) == [row[place] for row in table["data"]]
+        for name, key in (
+            ("allocation", "value"),
+            ("allocation", "c_index"),
+            ("audit", "bound"),
+            ("headroom", "closed"),
+        ):
+            heading = next(column.heading for column in summary.tables[name].columns if column.key == key)
+            assert raw(page, name, heading) == cells(summary, name, key)
         best = next(row for row in shown(page, "audit") if row["place by years"] == "1")
-        answer = summary["answer"]
-        assert f"{best['model']} {best['framework']}" == answer["best"]
-        told = f"{answer['years']:.2f} ({answer['low']:.2f} to {answer['high']:.2f})"
-        assert best["years"] == told
-        assert told in page.locator("#answer").inner_text()
+        answer = summary.answer
+        assert best["model"] == answer.best.label
+        value = f"{answer.value.value:.2f} ({answer.value.low:.2f} to {answer.value.high:.2f})"
+        assert best[VALUE] == value
+        assert answer.best.label in page.locator("#answer .tiles").inner_text()
         assert page.locator(".command").inner_text() == "lifeyears demo --rows 400 --seed 0"
 
 
@@ -79,7 +91,7 @@ def test_every_chart_has_marks_and_words(browser, demo):
                 marks: box.querySelectorAll(".point path, .point, path.js-line").length,
                 caption: box.closest("figure").querySelector("figcaption").textContent}))"""
         )
-    assert {"years", "audit", "differences", "room", "positivity", "survival", "figure_3a", "figure_3b"} <= {
+    assert {"allocation", "audit", "differences", "headroom", "positivity", "survival", "figure_3a", "figure_3b"} <= {
         chart["name"] for chart in charts
     }
     for chart in charts:
@@ -91,39 +103,41 @@ def test_every_chart_has_marks_and_words(browser, demo):
 
 def test_tables_sort_by_mouse_and_keyboard(browser, demo):
     with opened(browser, demo / "report.html") as page:
-        heads = page.locator('table[data-name="years"] th')
-        place = [text.strip() for text in heads.all_text_contents()].index("years")
+        heads = page.locator('table[data-name="allocation"] th')
+        place = [text.strip() for text in heads.all_text_contents()].index(VALUE)
         heads.nth(place).locator("button").click()
         assert heads.nth(place).get_attribute("aria-sort") == "descending"
-        found = raw(page, "years", "years")
+        found = raw(page, "allocation", VALUE)
         assert found == sorted(found, reverse=True)
         heads.nth(place).locator("button").focus()
         page.keyboard.press("Enter")
         assert heads.nth(place).get_attribute("aria-sort") == "ascending"
-        assert raw(page, "years", "years") == found[::-1]
+        assert raw(page, "allocation", VALUE) == found[::-1]
         heads.nth(0).locator("button").click()
-        names = [row["model"] for row in shown(page, "years")]
+        names = [row["model"] for row in shown(page, "allocation")]
         assert names == sorted(names, key=str.lower)
-        gains = [text.strip() for text in heads.all_text_contents()].index("gain")
+        gain = "gain over the base model (years)"
+        gains = [text.strip() for text in heads.all_text_contents()].index(gain)
         heads.nth(gains).locator("button").click()
-        found = raw(page, "years", "gain")
+        found = raw(page, "allocation", gain)
         assert None not in found[: sum(value is not None for value in found)]  # what is missing comes last
 
 
 def test_tables_are_saved_whole(browser, demo):
-    table = json.loads((demo / "summary.json").read_text())["tables"]["years"]
+    table = read_summary(demo).tables["allocation"]
     with opened(browser, demo / "report.html", accept_downloads=True) as page:
         with page.expect_download() as waiting:
-            page.locator("#table-years button.save").click()
-        assert waiting.value.suggested_filename == "years.csv"
+            page.locator("#table-allocation button.save").click()
+        assert waiting.value.suggested_filename == "allocation.csv"
         text = waiting.value.path().read_text(encoding="utf-8-sig")
     rows = list(csv.DictReader(io.StringIO(text)))
-    assert set(rows[0]) == set(table["columns"])
-    for row, values in zip(rows, table["data"], strict=True):
-        for name, value in zip(table["columns"], values, strict=True):
-            assert row[name] == ("" if value is None else value if isinstance(value, str) else row[name])
-            if isinstance(value, float):
-                assert float(row[name]) == value
+    numbers = [column for column in table.columns if column.key not in ("model", "method")]
+    assert set(rows[0]) == {"model", *(column.heading for column in numbers)}
+    for row, record in zip(rows, table.records(), strict=True):
+        assert row["model"] == Arm(record["model"], record["method"]).label
+        for column in numbers:
+            value = record[column.key]
+            assert (float(row[column.heading]) if row[column.heading] else None) == value
 
 
 @pytest.mark.parametrize("width", [360, 1400])
@@ -190,18 +204,21 @@ def test_legend_hides_and_shows(browser, demo):
 
 def test_a_data_set_with_a_wicked_name_is_harmless(browser, demo, tmp_path):
     wicked = "<script>alert('x')</script><img src=x onerror=alert(1)>\"'&"
-    content = json.loads((demo / "summary.json").read_text())
-    content["data"]["name"] = content["data"]["source"] = content["command"] = wicked
-    content["warnings"].append({"serious": True, "title": wicked, "text": wicked})
-    for name, column in (("subgroups", "group"), ("predictors", "predictor"), ("subgroups", "by")):
-        table = content["tables"][name]
-        for row in table["data"]:
-            row[table["columns"].index(column)] += wicked
+    summary = read_summary(demo)
+    data = replace(summary.data, name=wicked, source=wicked)
+    findings = (*summary.findings, Finding("wicked", "serious", wicked, wicked))
+    tables = dict(summary.tables)
+    for name, keys in (("subgroups", ("group", "by")), ("predictors", ("predictor",))):
+        rows = [
+            tuple(f"{value}{wicked}" if key in keys else value for key, value in row.items())
+            for row in tables[name].records()
+        ]
+        tables[name] = replace(tables[name], title=wicked, rows=tuple(rows))
     path = tmp_path / "wicked.html"
-    path.write_text(as_html(Summary(check_summary(content))))
+    path.write_text(as_html(replace(summary, data=data, command=wicked, findings=findings, tables=tables)))
     with opened(browser, path) as page:
         assert page.locator("h1").inner_text().startswith(wicked)
-        assert page.locator("main img, main script, h1 *").count() == 0
+        assert page.locator("main img, main script:not(.chart-data), h1 *").count() == 0
         assert page.locator("svg image, svg a").count() == 0
 
 
@@ -211,7 +228,7 @@ def test_two_runs_side_by_side(browser, demo, one_model, tmp_path):
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
         assert page.locator("#chart-beside .point").count() > 3
         changed = {row["what"]: row for row in shown(page, "changes")}
-        assert {"data: name", "plan: models", "plan: tau", "judge"} <= set(changed)
+        assert {"data: name", "plan: models", "plan: tau", "judged by"} <= set(changed)
         assert "plan: seed" not in changed
 
 
@@ -220,7 +237,7 @@ def test_the_key_column_of_the_audit_is_seen_at_1280(browser, demo):
     page.goto((demo / "report.html").resolve().as_uri())
     page.wait_for_selector("html[data-ready]")
     box = page.locator("#table-audit .scroll").bounding_box()
-    cell = page.locator("#table-audit th", has_text="short of best").bounding_box()
+    cell = page.locator("#table-audit th", has_text="short of the best").bounding_box()
     assert cell["x"] + cell["width"] <= box["x"] + box["width"]
     overflows = page.evaluate("""[...document.querySelectorAll('.table')].filter((table) => table.clientWidth).map(
         (table) => [table.querySelector('.scroll'), table.querySelector('.bar .hint')]).filter(([, hint]) => hint)

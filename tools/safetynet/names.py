@@ -102,16 +102,37 @@ def paper_ranker(base: Any = None, **settings: Any) -> Any:
     """The paper's ranker."""
     ranker = ly.BootstrappedRanker
     if "preset" in inspect.signature(ranker).parameters:
-        settings["preset"] = "paper"
-    return called(ranker, base, **settings)
+        return called(ranker, base, preset="paper", **settings)
+    shape = {name: settings.pop(name) for name in ("num_leaves", "min_child_samples") if name in settings}
+    trees = resolve("lifeyears.ranking.TreeSettings")(**shape) if shape else None
+    return called(ranker, base, trees=trees, **settings)
 
 
 def stacked_ranker(base: Any = None, **settings: Any) -> Any:
     """The ensemble: `StackedRanker`, or in the base `BootstrappedRanker` with its default preset."""
+    settings.pop("cross_fit_base", None)  # labels of the ensemble are always cross-fitted now
     try:
-        return called(resolve("lifeyears.StackedRanker"), base, **settings)
+        ranker = resolve("lifeyears.StackedRanker")
     except NameError:
         return called(ly.BootstrappedRanker, base, **settings)
+    network = settings.pop("second_stage", "gbdt") == "mlp"
+    names = settings.pop("members", ("base", "years") if network else ("base", *MEMBERS))
+    own = {"n_estimators": settings.pop("n_estimators", None), "n_intervals": settings.pop("phases", None)}
+    chosen = tuple(new for old, new in MEMBERS.items() if old in names)
+    if network:
+        members = [("boosted_years", resolve("lifeyears.ranking.stacked.NetworkYears")())]
+    else:
+        members = resolve("lifeyears.ranking.stacked.make_members")(names=chosen, **own)
+    return called(ranker, base, members=members, with_base="base" in names, **settings)
+
+
+# Members of the ensemble: names in the base → names now.
+MEMBERS = {
+    "years": "boosted_years",
+    "hazard": "boosted_hazards",
+    "lines": "spline_hazards",
+    "pairs": "spline_interactions",
+}
 
 
 def fit_on_relevance(ranker: Any, X: Any, relevance: Any) -> Any:
@@ -205,6 +226,10 @@ KEYS: list[tuple[str, str]] = [
         r"(summary/counts/horizon beyond the follow-up of) the rows used to fit a nuisance model",
         r"\1 a nuisance's rows",
     ),
+    (r"\bboosted_years\b", "years"),
+    (r"\bboosted_hazards\b", "hazard"),
+    (r"\bspline_hazards\b", "lines"),
+    (r"\bspline_interactions\b", "pairs"),
 ]
 # Texts of the new tree → texts of the base: (pattern of "case:key", text now, text in the base).
 LABELS: list[tuple[str, str, str]] = []

@@ -70,7 +70,7 @@ class DonorTypeRanker(BaseEstimator):
     ----------
     ranker : estimator, optional
         `lifeyears.BootstrappedRanker`, a model of `lifeyears.models`, or one that `lifeyears.models.wrap` accepts; None
-        means ``BootstrappedRanker(preset="paper")``. Copies of it are fitted to matrices made by `TablePreprocessor`.
+        means ``BootstrappedRanker()``. Copies of it are fitted to matrices made by `TablePreprocessor`.
     n_types : int, default 8
         Number of clusters of donors (k-means on standardised numbers and indicators of categories); the largest comes
         first. Ignored if `types` is given.
@@ -279,7 +279,7 @@ class DonorTypeRanker(BaseEstimator):
         return np.bincount(position[y.event], minlength=len(self.types_))
 
     def _ranker(self) -> object:
-        return BootstrappedRanker(preset="paper") if self.ranker is None else self.ranker
+        return BootstrappedRanker() if self.ranker is None else self.ranker
 
     def _append_type(self, matrix: FloatArray, position: IntArray) -> FloatArray:
         return np.column_stack([matrix, position[:, None] == np.arange(len(self.types_))])

@@ -49,7 +49,7 @@ class LifeYearsGained(BaseEstimator):
     ----------
     with_transplant : estimator, optional
         Model of life after transplant: `lifeyears.BootstrappedRanker`, a model of `lifeyears.models`, or
-        `DonorTypeRanker`; None means ``BootstrappedRanker(preset="paper")``. A fitted one is used unchanged unless
+        `DonorTypeRanker`; None means ``BootstrappedRanker()``. A fitted one is used unchanged unless
         transplants are passed to `fit`.
     without_transplant : survival model, optional
         Model of life without transplant; None means ``WeibullAFT()``. A fitted one is used unchanged unless a waitlist
@@ -111,7 +111,7 @@ class LifeYearsGained(BaseEstimator):
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         transplanted = _read_outcome(X, y, "y")
         waitlisted = _read_outcome(X_waitlist, y_waitlist, "y_waitlist")
-        after = BootstrappedRanker(preset="paper") if self.with_transplant is None else self.with_transplant
+        after = BootstrappedRanker() if self.with_transplant is None else self.with_transplant
         waiting = WeibullAFT() if self.without_transplant is None else self.without_transplant
         if transplanted is None:
             _check_fitted(after, "with_transplant", "X and y")

@@ -40,7 +40,7 @@ def command(
         from ..service import serve
     except ImportError:
         raise MissingExtraError("the service needs FastAPI and uvicorn: pip install 'lifeyears[app]'") from None
-    from ..report import read_summary
+    from ..experiments import read_summary
     from ..service import sample_models, sample_run
     from ._progress import show_progress
 

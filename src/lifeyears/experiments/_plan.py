@@ -1,20 +1,36 @@
-"""What a run is to do: the protocol and its options, fixed before anything is computed."""
+"""What a run is to do: the protocol, its methods and its options, fixed before anything is computed."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections import Counter
+from dataclasses import dataclass, field, fields
 from typing import Literal
 
+from .. import catalogue
 from .._typing import Json
+from ..catalogue import Catalogue, MethodSpec
 from ..checks import check_choice, check_number, check_positive, check_whole
 from ..errors import RequestError
-from ..text import did_you_mean
+from ._costs import estimate_seconds
+from .types import Arm, Measure
 
-MODELS = ("KM", "Cox", "AFT", "DeepSurv", "DeepHit")
+MODELS = ("KM", "Cox", "AFT", "DeepSurv", "DeepHit")  # the paper's predictors
+PAPER_METHOD = "bootstrapped"
+ESTIMATORS = ("EY", "IPCW", "DR")  # those of every run: the paper's two, and the one that judges without a truth
+METRICS = ("value", "ndcg", "c_index", "auc")
 KS = (1, 5, 10, 50, 100)
 MOST_JOBS = 10_000
 STARTUP_SECONDS = 20.0  # until workers have begun, and for the tables at the end
-CEILING = "truth known"  # the arm that ranks by the true expected life, where a simulation knows it
+GROUPS = {
+    "models": catalogue.models,
+    "rankers": catalogue.rankers,
+    "estimators": catalogue.estimators,
+    "metrics": catalogue.metrics,
+}
+
+
+def _registered(methods: Catalogue) -> tuple[str, ...]:
+    return tuple(spec.key for spec in methods.registered())
 
 
 @dataclass(frozen=True)
@@ -29,8 +45,15 @@ class Plan:
     iterations, folds : int
     tau : float
         Horizon of labels and estimates. Table 1's relevance is the unrestricted T*.
-    models : base models, by name
-    default_over : base models that also get a row with ``preset="default"``
+    models : tuple of str
+        Keys of survival models (`lifeyears.catalogue.models`); the paper's five by default.
+    methods : tuple of str
+        Keys of ranking methods (`lifeyears.catalogue.rankers`) that are fitted over every model; the paper's by
+        default.
+    stacked_over : tuple of str
+        Models over which the stacked ranker is fitted too: it takes longer.
+    estimators, metrics : tuple of str
+        Keys of relevance estimators and metrics in addition to those of Lifeyears; by default all that are registered.
     seed : int
     waitlist, k : int
         Candidates on the lists of our own measures, and the places that count.
@@ -54,7 +77,10 @@ class Plan:
     folds: int = 5
     tau: float = 20.0
     models: tuple[str, ...] = MODELS
-    default_over: tuple[str, ...] = ("Cox",)
+    methods: tuple[str, ...] = (PAPER_METHOD,)
+    stacked_over: tuple[str, ...] = ("Cox",)
+    estimators: tuple[str, ...] = field(default_factory=lambda: _registered(catalogue.estimators))
+    metrics: tuple[str, ...] = field(default_factory=lambda: _registered(catalogue.metrics))
     seed: int = 0
     waitlist: int = 256
     k: int = 1
@@ -65,16 +91,19 @@ class Plan:
     split: Literal["random", "temporal", "centre"] = "random"
     nuisance_folds: int = 2
     subgroups: tuple[str, ...] = ()
+    specs: tuple[tuple[str, MethodSpec], ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_choice("protocol", self.protocol, ("artificial", "full"))
         check_choice("censoring", self.censoring, ("paper", "independent"))
         check_choice("era", self.era, ("keep", "drop", "within"))
         check_choice("split", self.split, ("random", "temporal", "centre"))
-        _check_models("models", self.models)
-        _check_models("default_over", self.default_over)
         if not self.models:
             raise RequestError("models is empty: name at least one")
+        object.__setattr__(self, "specs", self._travelling_specs())
+        labels = Counter(arm.label for arm in self.arms)
+        if max(labels.values()) > 1:
+            raise RequestError(f"two methods of the plan have the same label, {max(labels, key=labels.__getitem__)!r}")
         check_whole("iterations", self.iterations, low=1)
         check_whole("folds", self.folds, low=2)
         check_whole("nuisance_folds", self.nuisance_folds, low=2)
@@ -107,46 +136,60 @@ class Plan:
         return 1 / (self.folds - 1)
 
     @property
-    def arms(self) -> list[tuple[str, str]]:
-        """(model, framework) of every row of the tables."""
+    def arms(self) -> list[Arm]:
+        """Rows of the tables: every model as it is, and as the base of ranking methods."""
         arms = []
         for model in self.models:
-            arms += [(model, "standard"), (model, "ranker")]
-            if model in self.default_over:
-                arms.append((model, "default"))
+            stacked = ("stacked",) if model in self.stacked_over else ()
+            methods = dict.fromkeys((*self.methods, *stacked))
+            arms += [Arm(model), *(Arm(model, method) for method in methods)]
         return arms
+
+    @property
+    def value(self) -> Measure:
+        """The value of an allocation from a waitlist; the relevance is to be filled in."""
+        return Measure(None, "value", k=self.k, waitlist=self.waitlist)
+
+    @property
+    def ndcg(self) -> Measure:
+        """NDCG over waitlists; the relevance is to be filled in."""
+        return Measure(None, "ndcg", k=self.k, waitlist=self.waitlist)
+
+    def methods_of(self, group: str) -> tuple[MethodSpec, ...]:
+        """Return the specifications of the methods of a kind, in order.
+
+        Parameters
+        ----------
+        group : {"models", "rankers", "estimators", "metrics"}
+        """
+        keys: dict[str, tuple[str, ...]] = {
+            "models": self.models,
+            "rankers": tuple(arm.method for arm in self.arms if arm.base is not None),
+            "estimators": (*ESTIMATORS, *self.estimators),
+            "metrics": (*METRICS, *self.metrics),
+        }
+        return tuple(GROUPS[group][key] for key in dict.fromkeys(keys[group]))
+
+    def adopt_methods(self) -> None:
+        """Put the methods that came with the plan into the catalogue of this process, a worker."""
+        for group, spec in self.specs:
+            GROUPS[group].adopt(spec)
 
     def seconds(self, rows: int, columns: int) -> float:
         """Estimate roughly how long it takes on one core, from what the simulated registry took in 2026.
 
         `STARTUP_SECONDS` are not included.
         """
-        size = rows / 1000 * columns / 92
-        deep = sum(model.startswith("Deep") for model in self.models)
-        job = (len(self.models) - deep) * (0.1 + 0.035 * size)
-        job += deep * (0.3 + 0.0035 * self.epochs * rows / 1000)
-        job += sum(model in self.models for model in self.default_over) * (3 + 1.3 * size)
-        return len(self.jobs) * job
+        return len(self.jobs) * estimate_seconds(self.arms, rows, columns, self.epochs)
 
     def as_dict(self) -> Json:
-        """Return plain values, for the manifest."""
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        """Return the options as plain values, for the manifest."""
+        options = {part.name: getattr(self, part.name) for part in fields(self) if part.init}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
 
-
-def split_arm(arm: str) -> tuple[str, str]:
-    """Split the name of an arm into model and framework: "Cox", "ranker"."""
-    model, _, framework = arm.partition(" ")
-    return model, framework
-
-
-def find_base(arm: str) -> str | None:
-    """Find the arm that a ranker is compared with, its base model alone; None for other arms."""
-    model, framework = split_arm(arm)
-    return f"{model} standard" if framework in ("ranker", "default") else None
-
-
-def _check_models(name: str, models: tuple[str, ...]) -> None:
-    unknown = [model for model in models if model not in MODELS]
-    if unknown:
-        close = did_you_mean(unknown[0], MODELS)
-        raise RequestError(f"{name} names {', '.join(unknown)}; known are {', '.join(MODELS)}{close}")
+    def _travelling_specs(self) -> tuple[tuple[str, MethodSpec], ...]:
+        """The methods that are not of Lifeyears: a worker has to be told of them. Unknown keys are refused here."""
+        for model in self.stacked_over:
+            catalogue.models[model]
+        registered = {group: methods.registered() for group, methods in GROUPS.items()}
+        return tuple((group, spec) for group in GROUPS for spec in self.methods_of(group) if spec in registered[group])

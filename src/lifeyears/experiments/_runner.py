@@ -53,7 +53,7 @@ def run(
     command : str
         The command that would run it again, for the report.
     **options
-        Those of `Plan`: iterations, folds, tau, models, seed, ….
+        Those of `Plan`: iterations, folds, tau, models, methods, seed, ….
 
     Returns
     -------
@@ -70,7 +70,7 @@ def run(
     >>> import tempfile, lifeyears as ly
     >>> d = ly.data.simulate_registry(n=300)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     options = dict(iterations=1, folds=2, models=("KM",), default_over=(), waitlist=50)
+    ...     options = dict(iterations=1, folds=2, models=("KM",), stacked_over=(), waitlist=50)
     ...     result = ly.experiments.run("full", d, out=folder, **options)
     >>> result.plan.folds, len(result.jobs)
     (2, 2)
@@ -134,6 +134,7 @@ def run_on_one_thread(
     """Run one job on one thread; return it with its place."""
     from threadpoolctl import threadpool_limits
 
+    plan.adopt_methods()
     with threadpool_limits(1):
         return job, run_job(data, plan, *job, expected)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import warnings
+from dataclasses import asdict, fields
 from io import BytesIO
 from pathlib import Path
 
@@ -17,11 +18,11 @@ from .._files import remove_half_written, write_whole
 from .._typing import AnyArray, Json
 from ..data import Dataset
 from ..errors import FileReadError, LifeyearsWarning, Message, RequestError, Setting
-from ._plan import Plan
+from ._plan import GROUPS, Plan
 from .jobs import JobResult
+from .types import Arm, Measure
 
 MANIFEST, SUMMARY, JOBS = "manifest.json", "summary.json", "jobs"
-OUTCOME = "outcome_"  # prefix of the arrays that hold relevance
 
 
 def open_run(out: Path, plan: Plan, data: Dataset) -> None:
@@ -37,12 +38,13 @@ def open_run(out: Path, plan: Plan, data: Dataset) -> None:
     identity = {"plan": plan.as_dict(), "data": {"name": data.name, "rows": len(data), "sha256": hash_data(data)}}
     path = out / MANIFEST
     if path.exists():
-        versions = _check_same_run(out, path, identity)
-        changed = [_describe_change(*change) for change in _changes(versions, installed_versions())]
+        before = _check_same_run(out, path, identity)
+        changed = [_describe_change(*change) for change in _changes(before["versions"], installed_versions())]
+        changed += _list_changed_methods(before["methods"], plan)
         if changed:
             warnings.warn(
-                f"{out} was begun with other versions of its packages ({'; '.join(changed)}): its jobs may differ in "
-                "the last digits",
+                f"{out} was begun with other versions of its packages or methods ({'; '.join(changed)}): its jobs may "
+                "differ",
                 LifeyearsWarning,
                 stacklevel=3,
             )
@@ -52,8 +54,13 @@ def open_run(out: Path, plan: Plan, data: Dataset) -> None:
         raise RequestError(
             f"{out} is not empty and holds no run", hint=Message("Choose another folder with ", Setting("out"), ".")
         )
-    manifest = {**identity, "versions": installed_versions()}
+    manifest = {**identity, "methods": list_origins(plan), "versions": installed_versions()}
     write_whole(path, json.dumps(manifest, indent=1, sort_keys=True).encode())
+
+
+def list_origins(plan: Plan) -> Json:
+    """List where each method of a plan comes from, by kind and key."""
+    return {group: {spec.key: spec.origin() for spec in plan.methods_of(group)} for group in GROUPS}
 
 
 def job_path(out: Path, iteration: int, fold: int) -> Path:
@@ -63,12 +70,20 @@ def job_path(out: Path, iteration: int, fold: int) -> Path:
 
 def save_job(out: Path, iteration: int, fold: int, result: JobResult) -> None:
     """Write the result of a job, whole or not at all."""
-    words = json.dumps({"measures": result.measures, "counts": result.counts}).encode()
+    words = {
+        "arms": [
+            {**asdict(arm), "measures": [{**asdict(measure), "value": value} for measure, value in measures.items()]}
+            for arm, measures in result.measures.items()
+        ],
+        "outcomes": list(result.outcomes),
+        "counts": result.counts,
+        "clipped": result.clipped,
+    }
     arrays: dict[str, AnyArray] = {
         "rows": result.rows,
         "scores": result.scores,
-        "words": np.frombuffer(words, dtype=np.uint8),
-        **{f"{OUTCOME}{name}": values for name, values in result.outcomes.items()},
+        "outcomes": np.array(list(result.outcomes.values())),
+        "words": np.frombuffer(json.dumps(words).encode(), dtype=np.uint8),
     }
     arrays["seal"] = _seal(out, iteration, fold, arrays)
     buffer = BytesIO()
@@ -85,10 +100,21 @@ def load_job(out: Path, iteration: int, fold: int) -> JobResult | None:
         if not np.array_equal(arrays.pop("seal"), _seal(out, iteration, fold, arrays)):
             return None
         words = json.loads(arrays.pop("words").tobytes())
-        outcomes = {name.removeprefix(OUTCOME): arrays[name] for name in arrays if name.startswith(OUTCOME)}
-        return JobResult(arrays["rows"], arrays["scores"], outcomes, words["measures"], words["counts"])
+        outcomes = dict(zip(words["outcomes"], arrays["outcomes"], strict=True))
+        measures = {_read_arm(arm): _read_measures(arm["measures"]) for arm in words["arms"]}
+        counts, clipped = words["counts"], words["clipped"]
+        return JobResult(arrays["rows"], arrays["scores"], outcomes, measures, counts, clipped)
     except Exception:  # a flipped byte can ask for an unknown compression, an endless header, all of the memory
         return None
+
+
+def _read_arm(record: Json) -> Arm:
+    return Arm(record["model"], record["method"])
+
+
+def _read_measures(records: list[Json]) -> dict[Measure, float]:
+    parts = fields(Measure)
+    return {Measure(**{part.name: record[part.name] for part in parts}): record["value"] for record in records}
 
 
 def hash_data(data: Dataset) -> str:
@@ -117,12 +143,21 @@ def _seal(out: Path, iteration: int, fold: int, arrays: dict[str, AnyArray]) -> 
     return np.frombuffer(digest.digest(), dtype=np.uint8)
 
 
+def _list_changed_methods(before: Json, plan: Plan) -> list[str]:
+    """List the registered methods whose file or version is another than when the run was begun."""
+    return [
+        f"{spec.key} has changed"
+        for group, spec in plan.specs
+        if before.get(group, {}).get(spec.key, spec.origin()) != spec.origin()
+    ]
+
+
 def _check_same_run(out: Path, path: Path, identity: Json) -> Json:
-    """Check that a manifest is that of this plan and these data; return the versions it names."""
+    """Check that a manifest is that of this plan and these data; return it."""
     another = Message("Choose another folder with ", Setting("out"))
     try:
         manifest = json.loads(path.read_text())
-        manifest = {key: manifest.get(key) or {} for key in (*identity, "versions")}
+        manifest = {key: manifest.get(key) or {} for key in (*identity, "methods", "versions")}
     except (ValueError, AttributeError):
         raise FileReadError(f"{path} cannot be read", hint=Message(another, ", or remove this one.")) from None
     differences: list[str] = []
@@ -136,8 +171,7 @@ def _check_same_run(out: Path, path: Path, identity: Json) -> Json:
             Message(f"{out} holds another run: ", *parts),
             hint=Message(another, ", or use the same settings and data to continue it."),
         )
-    versions: Json = manifest["versions"]
-    return versions
+    return manifest
 
 
 def _changes(before: Json, now: Json) -> list[tuple[str, object, object]]:

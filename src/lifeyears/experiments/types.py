@@ -6,10 +6,13 @@ Frozen data classes; `pydantic.TypeAdapter` reads, writes and describes them at 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from .. import catalogue
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 NO_METHOD = "none"
 ORACLE = "oracle"
@@ -73,9 +76,10 @@ class Measure:
     metric : str
         Key in `lifeyears.catalogue.metrics`.
     k : int, optional
-        Places that count; None is the whole list.
+        Places that count, as requested (a shorter list has fewer); None is the whole list.
     waitlist : int, optional
-        Length of the lists averaged over; None is the one list of the whole fold.
+        Length of the lists averaged over, as requested (a smaller fold has shorter ones); None is the one list of the
+        whole fold.
     nuisance : str, optional
         Key of the model behind an estimated relevance; None is the estimator's own choice, or the mean over models.
     time : float, optional
@@ -191,6 +195,7 @@ class DataNote:
     simulated: bool
     has_entry: bool
     rows_read: int | None = None
+    rows_kept: int | None = None
     dropped_rows: Mapping[str, int] = field(default_factory=dict)
     dropped_columns: Mapping[str, str] = field(default_factory=dict)
     filtered_values: Mapping[str, int] = field(default_factory=dict)
@@ -205,21 +210,84 @@ class Support:
     texts: Mapping[str, str]
 
 
+NumberKind = Literal["count", "number", "time", "share", "points", "p", "scaled"]
+ColumnKind = Literal["text", "model", "method", "relevance", "nuisance", "metric"] | NumberKind
+ColumnRole = Literal["value", "low", "high", "sd", "stars", "p_wilcoxon", "p_corrected", "method", "nuisance"]
+
+
 @dataclass(frozen=True)
 class ColumnNote:
-    """A column of a table: its key, its heading with the unit, and what it holds."""
+    """A column of a table: its key, its heading with the unit, and what it holds.
+
+    Parameters
+    ----------
+    key : str
+        Neutral name, the heading of the CSV file.
+    heading : str
+        The heading for people, with the unit of the data.
+    kind : str
+        How its values are written: "text"; "count", a whole number; "number"; "time", in the unit of the data; "share",
+        shown in percent; "points", a difference of shares; "p", a p-value; "scaled", numbers on scales of their own.
+        "model", "method", "relevance", "nuisance" and "metric" are keys of methods, shown by their labels.
+    of : str, optional
+        Key of the column that this one belongs to and is shown with: the ends of its interval, its standard deviation;
+        the ranking method of a model, which together are an arm.
+    role : str
+        What it is to that column.
+    """
 
     key: str
     heading: str
-    kind: Literal["text", "count", "number", "share", "p"] = "number"
+    kind: ColumnKind = "number"
+    of: str | None = None
+    role: ColumnRole = "value"
+
+
+Value: TypeAlias = str | int | float | bool | None
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table: columns with their headings, and rows of plain values."""
+    """A table: its title, columns with their headings, and rows of plain values; None is a missing value.
 
+    Examples
+    --------
+    >>> table = Table("Value", (ColumnNote("model", "model", "text"), ColumnNote("value", "years")), (("Cox", 14.4),))
+    >>> table.records()
+    [{'model': 'Cox', 'value': 14.4}]
+    """
+
+    title: str
     columns: tuple[ColumnNote, ...]
-    rows: tuple[tuple[str | int | float | bool | None, ...], ...]
+    rows: tuple[tuple[Value, ...], ...]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Keys of the columns."""
+        return tuple(column.key for column in self.columns)
+
+    def records(self) -> list[dict[str, Value]]:
+        """Return the rows as dictionaries by key."""
+        return [dict(zip(self.keys, row, strict=True)) for row in self.rows]
+
+    def select(self, **values: Value) -> Table:
+        """Return the rows that have these values in these columns."""
+        places = {self.keys.index(key): value for key, value in values.items()}
+        return replace(self, rows=tuple(r for r in self.rows if all(r[place] == v for place, v in places.items())))
+
+    def drop(self, *keys: str) -> Table:
+        """Return the table without some columns."""
+        kept = [place for place, key in enumerate(self.keys) if key not in keys]
+        rows = tuple(tuple(row[place] for place in kept) for row in self.rows)
+        return replace(self, columns=tuple(self.columns[place] for place in kept), rows=rows)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a DataFrame with the keys as columns; missing numbers are NaN."""
+        import pandas as pd
+
+        frame = pd.DataFrame(self.rows, columns=list(self.keys))
+        numbers = [c.key for c in self.columns if c.kind in ("number", "time", "share", "points", "p", "scaled")]
+        return frame.astype(dict.fromkeys(numbers, float))
 
 
 @dataclass(frozen=True)

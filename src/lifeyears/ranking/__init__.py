@@ -1,45 +1,66 @@
 """Stage 2: a survival model retrained for the top of the list."""
 
+from ._build import build_ranker
 from ._calibration import CalibrationMap
-from ._dask import fit_on_dask
+from ._estimator import RankingEstimator
 from ._network import YearsNetwork
+from ._parts import ModelPart
 from ._piecewise import HazardInterval
-from ._ranker import BootstrappedRanker, fit_together
+from ._rankers import Ranker
 from ._report import RankerReport
-from ._settings import PRESETS, Settings, resolve_settings
+from ._together import fit_together
+from .bootstrapped import BootstrappedRanker, fit_on_dask
 from .explanations import Explanation
 from .labels import PseudoLabels
 from .loss import HybridLoss, HybridObjective
-from .splines import InteractionTerms, SplineHazards, SplineTerms
-from .trees import BoostedInterval, HazardTrees, YearsTrees
+from .splines import FittedSplines, InteractionTerms, SplineTerms
+from .stacked import (
+    BoostedHazards,
+    BoostedYears,
+    NetworkYears,
+    SplineHazards,
+    SplineInteractionHazards,
+    StackedRanker,
+)
+from .trees import BoostedInterval, HazardTrees, TreeSettings, YearsTrees
 
 SAVED_CLASSES: tuple[type, ...] = (
-    BootstrappedRanker,
+    BoostedHazards,
     BoostedInterval,
+    BoostedYears,
+    BootstrappedRanker,
     CalibrationMap,
+    FittedSplines,
     HazardInterval,
     HazardTrees,
     InteractionTerms,
+    ModelPart,
+    NetworkYears,
     PseudoLabels,
     RankerReport,
     SplineHazards,
+    SplineInteractionHazards,
     SplineTerms,
+    StackedRanker,
+    TreeSettings,
     YearsNetwork,
     YearsTrees,
 )
 """Classes of this package that a saved model may consist of (`lifeyears.save`)."""
 
 __all__ = [
-    "PRESETS",
     "SAVED_CLASSES",
     "BootstrappedRanker",
     "Explanation",
     "HybridLoss",
     "HybridObjective",
     "PseudoLabels",
+    "Ranker",
     "RankerReport",
-    "Settings",
+    "RankingEstimator",
+    "StackedRanker",
+    "TreeSettings",
+    "build_ranker",
     "fit_on_dask",
     "fit_together",
-    "resolve_settings",
 ]

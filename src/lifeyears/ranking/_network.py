@@ -25,6 +25,9 @@ class YearsNetwork:
 
     hidden: ClassVar[tuple[int, ...]] = (64, 32)  # sizes of the hidden layers
     dropout: ClassVar[float] = 0.1
+    additive: ClassVar[bool] = False
+    rounds: ClassVar[int | None] = None
+    n_terms: ClassVar[int | None] = None
 
     network: torch.nn.Module
     mean: FloatArray

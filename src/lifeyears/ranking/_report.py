@@ -27,6 +27,8 @@ class RankerReport:
         Whether there were held-out rows to calibrate scores to years.
     notes : tuple of str
         What was done differently from what was requested, and why.
+    on_relevance : bool
+        Whether the ranker was fitted to known relevance in place of observed times.
     """
 
     labels: PseudoLabels | None
@@ -36,6 +38,7 @@ class RankerReport:
     kept_base: bool
     calibrated: bool
     notes: tuple[str, ...] = ()
+    on_relevance: bool = False
 
     def __str__(self) -> str:
         parts = [f"{name} {weight:.2f}" for name, weight in self.weights.items()]

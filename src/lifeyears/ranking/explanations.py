@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 import numba
 import numpy as np
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ..data import TablePreprocessor
-    from ._ranker import BootstrappedRanker
+    from ._estimator import RankingEstimator
+    from ._parts import AdditivePart
 
 BLOCK_ROWS = 768  # explained at a time: intermediate results stay in the processor's cache
 
@@ -123,12 +124,12 @@ class Explanation:
         return str(self.contributions.head(10).to_html(float_format="{:+.2f}".format))
 
 
-def explain_matrix(ranker: BootstrappedRanker, matrix: FloatArray, index: pd.Index | None = None) -> Explanation:
+def explain_matrix(ranker: RankingEstimator, matrix: FloatArray, index: pd.Index | None = None) -> Explanation:
     """Explain rows that are preprocessed already: contributions of the weighted sum, scaled to calibrated years.
 
     Parameters
     ----------
-    ranker : BootstrappedRanker
+    ranker : ranker or member
         Fitted.
     matrix : array, shape (n, columns)
         Rows as `ranker.preprocessor_` makes them.
@@ -155,11 +156,12 @@ def explain_matrix(ranker: BootstrappedRanker, matrix: FloatArray, index: pd.Ind
     for name, fits in ranker.members_.items():
         each, weight = [], ranker.weights_[name] / len(fits)
         for fit in fits:
-            if hasattr(fit, "predict_contributions"):
+            if fit.additive:
+                additive = cast("AdditivePart", fit)
                 predictions = np.empty(len(matrix))
                 factors = np.zeros(len(with_shared)), np.full(len(with_shared), weight)
                 for start, block in zip(starts, blocks, strict=True):
-                    predictions[start : start + BLOCK_ROWS], shares = fit.predict_contributions(block)
+                    predictions[start : start + BLOCK_ROWS], shares = additive.predict_contributions(block)
                     add_by_feature(shares.T, with_shared, *factors, parts, start)
             else:
                 predictions, shares = occlude_features(fit, matrix, ranker.typical_row_, feature_of)

@@ -4,60 +4,115 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from ._elements import Page, embed_json, escape
 from ._static import static_text
+from ._templates import load_environment
+
+if TYPE_CHECKING:
+    from ..experiments.types import Finding
+
+SCRIPTS = ("plotly-basic.min.js", "report.js")
+STYLE = "report.css"
+
+View = TypeVar("View")
 
 
-def assemble_page(page: Page, title: str, subtitle: str, facts: list[tuple[str, str]]) -> str:
-    """Assemble the whole page. Scripts and style run only if their hash is the one given in the head."""
-    style, own, plotly = (static_text(name) for name in ("report.css", "report.js", "plotly-basic.min.js"))
-    scripts = f"{_hash(plotly)} {_hash(own)}"
+@dataclass(frozen=True)
+class Fact:
+    """A name and a value in the head of the page."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Section(Generic[View]):
+    """A section that a report can have.
+
+    Attributes
+    ----------
+    key : str
+        Its anchor.
+    title : str or callable
+        Its heading; a function of the view where the heading depends on it.
+    template : str
+        Below ``templates/``; it gets `view`, the data of the whole report.
+    applies : callable
+        Of the view: whether the section is shown.
+    findings : tuple of str
+        Codes of the findings that it shows.
+    """
+
+    key: str
+    title: str | Callable[[View], str]
+    template: str
+    applies: Callable[[View], bool] = lambda view: True
+    findings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SectionView:
+    """A section of one page: its anchor, heading and template, the data that the template gets, and its findings."""
+
+    key: str
+    title: str
+    template: str
+    view: object
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True)
+class PageView:
+    """All that the page is made of."""
+
+    title: str
+    subtitle: str
+    facts: tuple[Fact, ...]
+    sections: tuple[SectionView, ...]
+    policy: str
+
+
+def view_sections(
+    sections: Iterable[Section[View]], view: View, findings: Sequence[Finding] = ()
+) -> tuple[SectionView, ...]:
+    """Prepare the sections that apply.
+
+    A finding is shown by the section that names its code; serious ones, and those that no section names, by the first.
+    """
+    shown = [section for section in sections if section.applies(view)]
+    owners = {code: section.key for section in shown for code in section.findings}
+    placed: dict[str, list[Finding]] = {section.key: [] for section in shown}
+    for finding in findings:
+        owner = None if finding.severity == "serious" else owners.get(finding.code)
+        placed[owner or shown[0].key].append(finding)
+    return tuple(
+        SectionView(
+            section.key,
+            section.title if isinstance(section.title, str) else section.title(view),
+            section.template,
+            view,
+            tuple(placed[section.key]),
+        )
+        for section in shown
+    )
+
+
+def render_page(title: str, subtitle: str, facts: Sequence[Fact], sections: Sequence[SectionView]) -> str:
+    """Render the whole page. Scripts and style run only if their hash is the one given in the head."""
+    page = PageView(title, subtitle, tuple(facts), tuple(sections), _write_policy())
+    return load_environment().get_template("page.html.j2").render(page=page)
+
+
+def _write_policy() -> str:
+    scripts = " ".join(_hash(static_text(name)) for name in SCRIPTS)
     # plotly adds one empty style element and fills it by rules; it sets positions by style attributes
-    policy = (
-        f"default-src 'none'; script-src {scripts}; style-src-elem {_hash(style)} {_hash('')}; "
+    return (
+        f"default-src 'none'; script-src {scripts}; style-src-elem {_hash(static_text(STYLE))} {_hash('')}; "
         "style-src-attr 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
     )
-    contents = "".join(f'<li><a href="#{key}">{escape(name)}</a></li>' for key, name, _ in page.sections)
-    body = "".join(
-        f'<section id="{key}" aria-labelledby="title-{key}"><h2 id="title-{key}">{escape(name)}'
-        f'<a class="anchor" href="#{key}" aria-label="Link to the section {escape(name)}">#</a></h2>{html}</section>\n'
-        for key, name, html in page.sections
-    )
-    listed_facts = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in facts)
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer">
-<link rel="icon" href="data:,">
-<title>{escape(title)}</title>
-<style>{style}</style>
-</head>
-<body>
-<a class="skip" href="#answer">Skip to the answer</a>
-<header id="top">
-<p class="brand">Lifeyears report</p>
-<h1>{escape(title)}</h1>
-<p class="subtitle">{escape(subtitle)}</p>
-<dl class="facts">{listed_facts}</dl>
-</header>
-<div class="columns">
-<nav aria-label="Contents"><details open><summary>Contents</summary><ol>{contents}</ol></details></nav>
-<main>
-<noscript><p class="warning mild">Without scripts there are no charts; every number is in the tables.</p></noscript>
-{body}</main>
-</div>
-<footer><p>Research use only. Not a medical device.</p></footer>
-<script type="application/json" id="charts">{embed_json(page.charts)}</script>
-<script>{plotly}</script>
-<script>{own}</script>
-</body>
-</html>
-"""
 
 
 def _hash(text: str) -> str:

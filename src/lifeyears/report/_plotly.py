@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 import math
-from html import escape
 
 from .._typing import Json
 from .._views import COLOURS, Chart, Places, Series
 
-MARKS = (
-    '<circle cx="6" cy="6" r="4.5"/>',
-    '<rect x="2" y="2" width="8" height="8"/>',
-    '<path d="M6 0.5 11.5 6 6 11.5 0.5 6z"/>',
-    '<path d="M6 1 11.5 10.5H0.5z"/>',
-    '<rect x="0" y="4.8" width="12" height="2.4"/>',
-)
 SYMBOLS = ("circle", "square", "diamond", "triangle-up")
 ROW_HEIGHT = 26
 
@@ -128,24 +120,6 @@ def _distances(upper: Places, lower: Places) -> list[float]:
         for a, b in zip(upper, lower, strict=True)
     ]
     return [round(float(gap), 6) for gap in gaps]
-
-
-def render_legend(chart: Chart) -> str:
-    """Render names and marks as buttons that show and hide; in the page, so that they wrap, scale and print."""
-    if sum(bool(series.name) for series in chart.series) < 2:
-        return ""
-    items = "".join(
-        f'<li><button type="button" aria-pressed="true" '
-        f'data-trace="{place}">{_mark(series)}{escape(series.name)}</button></li>'
-        for place, series in enumerate(chart.series)
-        if series.name
-    )
-    return f'<ul class="legend" aria-label="Legend">{items}</ul>'
-
-
-def _mark(series: Series) -> str:
-    shape = {"bars": MARKS[1], "steps": MARKS[-1]}.get(series.kind, MARKS[series.marker % 4])
-    return f'<svg viewBox="0 0 12 12" aria-hidden="true" class="colour{series.colour % len(COLOURS)}">{shape}</svg>'
 
 
 def _text(words: str) -> str:

@@ -1,155 +1,199 @@
-"""Two runs side by side, with what changed in settings and data."""
+"""Two runs side by side, with what differs in settings and data."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
-from .._typing import Json
 from .._views import Chart, Series, format_number
-from ._answer import JUDGES, describe_answer, format_time, render_tiles, render_warnings
-from ._elements import Page, escape, paragraphs, rename_years
-from ._reading import Summary
+from ..experiments.types import Arm, ColumnNote, Table, Value
+from ._figures import FigureView, view_figure
+from ._page import Section
+from ._run import RunView, format_setting
+from ._tables import TableView, view_table
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from ..experiments.types import Finding, Summary
+
+READING = ("rows_read", "dropped_rows", "dropped_columns", "filtered_values", "warnings")  # in the report of each run
 
 
-def make_side_by_side_page(first: Summary, second: Summary) -> Page:
-    """The report of two runs."""
-    page = Page(first.unit if first.unit == second.unit else "years")  # tables of two units name their own
-    names = name_runs(first, second)
-    boxes = ""
-    for name, summary in zip(names, (first, second), strict=True):
-        one, two = describe_answer(summary)
-        boxes += (
-            f"<div><h3>{escape(name)}</h3>{render_warnings(summary, serious=True)}<p "
-            f'class="answer">{escape(one)}</p>{paragraphs(two)}'
-            f"{render_tiles(summary)}</div>"
+@dataclass(frozen=True)
+class NamedRun:
+    """One of the two runs: its name, and its data for templates."""
+
+    name: str
+    view: RunView
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What must be read before the answer, and the answer."""
+        return self.view.summary.of_severity("serious", "answer")
+
+
+@dataclass(frozen=True)
+class PairView:
+    """Two runs as their templates see them.
+
+    Attributes
+    ----------
+    runs : tuple of NamedRun
+    changes : TableView
+        Settings and data that differ.
+    values : TableView
+    figure : FigureView or None
+        None where the runs have different units of time.
+    incomparable : tuple of str
+        Why levels cannot be compared.
+    """
+
+    runs: tuple[NamedRun, NamedRun]
+    changes: TableView
+    values: TableView
+    figure: FigureView | None
+    incomparable: tuple[str, ...]
+
+    @property
+    def heading(self) -> str:
+        """What the values are, with the unit or the units."""
+        units = list(dict.fromkeys(run.view.unit for run in self.runs))
+        return (
+            f"{units[0].capitalize()} per allocation" if len(units) == 1 else f"Per allocation: {' and '.join(units)}"
         )
-    page.section("answer", "The two answers", f'<div class="side">{boxes}</div>', paragraphs(_agreement(first, second)))
-    changed = tabulate_differences(first, second, names)
-    same = (
-        "Settings and data are the same." if changed.empty else "Everything that differs; what is not here is the same."
+
+    @property
+    def best(self) -> tuple[str, ...]:
+        """The best arms: one where the runs agree."""
+        return tuple(dict.fromkeys(run.view.best for run in self.runs))
+
+
+# The sections of the page of two runs, in order; see `SECTIONS` in _sections.py for how one is added.
+SECTIONS: tuple[Section[PairView], ...] = (
+    Section("answer", "The two answers", "beside/answer.html.j2"),
+    Section("changes", "What differs", "beside/changes.html.j2"),
+    Section("values", lambda view: view.heading, "beside/values.html.j2"),
+    Section("calibration", "Calibration", "beside/calibration.html.j2"),
+    Section("support", "Support at the horizon", "beside/support.html.j2"),
+    Section("rerun", "Run them again", "beside/rerun.html.j2"),
+)
+
+
+def view_pair(first: Summary, second: Summary, names: tuple[str, str]) -> PairView:
+    """Prepare what the templates show of two runs."""
+    runs = NamedRun(names[0], RunView(first)), NamedRun(names[1], RunView(second))
+    rows = _compare_values(first, second)
+    same_unit = first.data.unit == second.data.unit
+    return PairView(
+        runs,
+        view_table("changes", _tabulate_differences(first, second, names)),
+        view_table("beside", _tabulate_values(rows, runs)),
+        view_figure("beside", _draw_values(rows, runs)) if same_unit else None,
+        tuple(_list_incomparable(runs)),
     )
-    page.section(
-        "changes", "What changed", paragraphs(same), page.table("changes", changed, "Settings and data that differ")
-    )
-    _years(page, first, second, names)
-    for key, title, table in (
-        ("calibration", "Calibration", "calibration_by_arm"),
-        ("positivity", "Support at the horizon", "positivity"),
+
+
+def _tabulate_differences(first: Summary, second: Summary, names: tuple[str, str]) -> Table:
+    rows: list[tuple[Value, ...]] = []
+    for part, before, now in (
+        ("plan", dict(first.plan), dict(second.plan)),
+        ("data", _list_fields(first.data), _list_fields(second.data)),
+        ("waitlist", _list_fields(first.waitlist), _list_fields(second.waitlist)),
     ):
-        parts = [
-            page.table(
-                f"{table}_{place}", rename_years(summary.tables[table], summary.unit), f"{name}: {title.lower()}"
-            )
-            for place, (name, summary) in enumerate(zip(names, (first, second), strict=True))
+        rows += [
+            (f"{part}: {name}", format_setting(before.get(name)), format_setting(now.get(name)))
+            for name in sorted({*before, *now})
+            if name not in READING and before.get(name) != now.get(name)
         ]
-        page.section(key, title, *parts)
-    commands = "".join(
-        f'<h3>{escape(name)}</h3><pre class="command" tabindex="0"><code>'
-        f"{escape(summary['command'] or 'run from Python')}</code></pre>"
-        for name, summary in zip(names, (first, second), strict=True)
+    for name, old, new in (
+        ("judged by", first.relevance, second.relevance),
+        ("intervals over", first.intervals, second.intervals),
+        ("version", first.version, second.version),
+    ):
+        if old != new:
+            rows.append((name, old, new))
+    columns = (
+        ColumnNote("what", "what", "text"),
+        ColumnNote("first", names[0], "text"),
+        ColumnNote("second", names[1], "text"),
     )
-    page.section("rerun", "Run them again", commands)
-    return page
+    return Table("Settings and data that differ", columns, tuple(rows))
 
 
-def name_runs(first: Summary, second: Summary) -> tuple[str, str]:
-    """What to call them: their folders, or A and B."""
-    if first.name and second.name and first.name != second.name:
-        return first.name, second.name
-    return f"A {first.name}".strip(), f"B {second.name}".strip()
+def _list_fields(part: object) -> dict[str, object]:
+    return {field.name: getattr(part, field.name) for field in fields(part)}  # type: ignore[arg-type]
 
 
-def tabulate_differences(first: Summary, second: Summary, names: tuple[str, str]) -> pd.DataFrame:
-    """Settings and data that differ, one row each."""
-    import pandas as pd
+@dataclass(frozen=True)
+class _Pair:
+    """The rows of one arm in the tables of values; None where a run does not have it."""
 
-    rows = []
-    for part in ("plan", "data", "waitlist"):
-        before, now = first[part], second[part]
-        for name in sorted(set(before) | set(now)):
-            if name != "read" and before.get(name) != now.get(name):
-                rows.append([f"{part}: {name}", _format_setting(before.get(name)), _format_setting(now.get(name))])
-    for name in ("judge", "intervals", "version"):
-        if first[name] != second[name]:
-            rows.append([name, first[name], second[name]])
-    return pd.DataFrame(rows, columns=["what", *names])
+    arm: Arm
+    first: dict[str, Value] | None
+    second: dict[str, Value] | None
 
 
-def _format_setting(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else "–" if value is None else str(value)
-
-
-def _agreement(first: Summary, second: Summary) -> str:
-    if first["best"] == second["best"]:
-        return f"Both put {first['best']} first."
-    return f"They differ: {first['best']} is first in the one, {second['best']} in the other."
-
-
-def _by_arm(summary: Summary) -> pd.DataFrame:
-    table = summary.tables["years"]
-    return table.assign(arm=table["model"] + " " + table["framework"]).set_index("arm")
-
-
-def _years(page: Page, first: Summary, second: Summary, names: tuple[str, str]) -> None:
-    import pandas as pd
-
-    one, two = _by_arm(first), _by_arm(second)
-    arms = [*one.index, *(arm for arm in two.index if arm not in one.index)]
-    rows = []
-    for arm in arms:
-        row: Json = {"arm": arm}
-        for name, table in zip(names, (one, two), strict=True):
-            values = table.loc[arm] if arm in table.index else {}
-            row |= {name: values.get("years"), f"{name} low": values.get("low"), f"{name} high": values.get("high")}
-        both = arm in one.index and arm in two.index and first.unit == second.unit
-        row["change"] = two.loc[arm, "years"] - one.loc[arm, "years"] if both else None
-        for name, table in zip(names, (one, two), strict=True):
-            row[f"{name} C-index"] = table.loc[arm, "C-index"] if arm in table.index else None
-        rows.append(row)
-    table = pd.DataFrame(rows).astype({"change": float})
-    series = tuple(
-        Series(
-            name,
-            list(table[name]),
-            arms,
-            list(table[f"{name} low"]),
-            list(table[f"{name} high"]),
-            colour=place,
-            marker=place,
-        )
-        for place, name in enumerate(names)
-    )
-    values_text = "; ".join(
-        f"{row['arm']} {format_number(row[names[0]])} and {format_number(row[names[1]])}" for row in rows
-    )
-    unit, same = first.unit, first.unit == second.unit
-    heading = f"{unit.capitalize()} per allocation" if same else f"Per allocation: {unit} and {second.unit}"
-    chart = Chart(
-        f"{unit} per allocation, {names[0]} and {names[1]}: {values_text}.",
-        f"{unit} per allocation",
-        "",
-        series,
-        rows=tuple(arms),
-    )
-    titled = {name: f"{name}, {summary.unit}" for name, summary in zip(names, (first, second), strict=True)}
-    note = "The runs are not paired: a change has no interval, and may be chance."
-    changed = [
-        f"{what}: {mine} and {theirs}"
-        for what, mine, theirs in (
-            ("judged by", JUDGES[first["judge"]], JUDGES[second["judge"]]),
-            ("horizon", *(f"{format_time(s['plan']['tau'])} {s.unit}" for s in (first, second))),
-            ("candidates on a list", first["waitlist"]["used"], second["waitlist"]["used"]),
-        )
-        if mine != theirs
+def _compare_values(first: Summary, second: Summary) -> list[_Pair]:
+    tables = [
+        {Arm(str(row["model"]), str(row["method"])): row for row in summary.tables["allocation"].records()}
+        for summary in (first, second)
     ]
-    if changed:
-        note += f" Levels are not comparable, the order of models may be ({'; '.join(changed)})."
-    page.section(
-        "years",
-        heading,
-        page.figure("beside", chart if same else None, "Both runs, with 95% intervals.", "beside"),
-        page.table("beside", table.rename(columns={} if same else titled), f"{heading}; and C-index", note),
-    )
+    return [_Pair(arm, tables[0].get(arm), tables[1].get(arm)) for arm in dict.fromkeys((*tables[0], *tables[1]))]
+
+
+def _tabulate_values(pairs: list[_Pair], runs: tuple[NamedRun, NamedRun]) -> Table:
+    columns = [ColumnNote("model", "model", "text")]
+    for key, run in zip(("first", "second"), runs, strict=True):
+        heading = f"{run.name}, {run.view.unit}"
+        columns.append(ColumnNote(key, heading, "time"))
+        columns.append(ColumnNote(f"{key}_low", f"{heading}, low", "time", key, "low"))
+        columns.append(ColumnNote(f"{key}_high", f"{heading}, high", "time", key, "high"))
+    same_unit = runs[0].view.unit == runs[1].view.unit
+    columns.append(ColumnNote("change", f"change, {runs[0].view.unit}" if same_unit else "change", "time"))
+    for key, run in zip(("first", "second"), runs, strict=True):
+        columns.append(ColumnNote(f"{key}_c_index", f"{run.name}, C-index"))
+    rows = []
+    for pair in pairs:
+        cells: list[Value] = [pair.arm.label]
+        for row in (pair.first, pair.second):
+            cells += [None if row is None else row[name] for name in ("value", "low", "high")]
+        change = None
+        if pair.first is not None and pair.second is not None and same_unit:
+            change = _subtract(pair.second["value"], pair.first["value"])
+        cells.append(change)
+        cells += [None if row is None else row["c_index"] for row in (pair.first, pair.second)]
+        rows.append(tuple(cells))
+    return Table("Both runs", tuple(columns), tuple(rows))
+
+
+def _subtract(new: Value, old: Value) -> float | None:
+    return new - old if isinstance(new, (int, float)) and isinstance(old, (int, float)) else None
+
+
+def _draw_values(pairs: list[_Pair], runs: tuple[NamedRun, NamedRun]) -> Chart:
+    names, unit = tuple(pair.arm.label for pair in pairs), runs[0].view.unit
+    series = []
+    for place, run in enumerate(runs):
+        rows = [pair.second if place else pair.first for pair in pairs]
+        value, low, high = ([_number(row, key) for row in rows] for key in ("value", "low", "high"))
+        series.append(Series(run.name, value, names, low, high, colour=place, marker=place))
+    values = zip(names, series[0].x, series[1].x, strict=True)
+    text = "; ".join(f"{name} {format_number(one)} and {format_number(two)}" for name, one, two in values)
+    alt = f"{unit.capitalize()} per allocation, {runs[0].name} and {runs[1].name}: {text}."
+    return Chart(alt, f"{unit} per allocation", "", tuple(series), rows=names)
+
+
+def _number(row: dict[str, Value] | None, key: str) -> float | None:
+    value = None if row is None else row[key]
+    return float(value) if isinstance(value, (int, float)) else None
+
+
+def _list_incomparable(runs: tuple[NamedRun, NamedRun]) -> Iterator[str]:
+    first, second = runs[0].view, runs[1].view
+    for what, mine, theirs in (
+        ("judged by", first.relevance, second.relevance),
+        ("horizon", first.horizon, second.horizon),
+        ("candidates on a list", first.waitlist.used, second.waitlist.used),
+    ):
+        if mine != theirs:
+            yield f"{what}: {mine} and {theirs}"

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .. import catalogue
 from .._files import write_whole
 from .._views import Chart, Series, forest, format_number
-from ._elements import Page, bullets, details, escape, paragraphs
-from ._page import assemble_page
+from ..experiments.types import ColumnNote, NumberKind, Table, Value
+from ._figures import FigureView, view_figure
+from ._page import Fact, Section, render_page, view_sections
+from ._tables import TableView, view_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,26 +21,77 @@ if TYPE_CHECKING:
     from .._typing import PathLike
     from ..simulation import Simulation
 
-SHOWN = {
-    "life_years_gained": ("years gained, a year", 0),
-    "life_years_per_transplant": ("years a transplant", 2),
-    "waitlist_deaths_per_100_patient_years": ("deaths per 100 patient-years", 1),
-    "transplants_per_year": ("transplants a year", 0),
-    "hearts_lost_per_year": ("hearts lost a year", 0),
-    "waiting_days_median": ("median wait, days", 1),
+HEADINGS = {  # measures of the simulation, for people
+    "life_years_gained": "life-years gained per year",
+    "life_years_per_transplant": "expected years per transplant",
+    "life_years_gained_per_transplant": "life-years gained per transplant",
+    "waitlist_deaths_per_100_patient_years": "waitlist deaths per 100 patient-years",
+    "transplants_per_year": "transplants per year",
+    "transplants_per_100_patient_years": "transplants per 100 patient-years",
+    "transplanted_of_listed": "share of listed candidates transplanted",
+    "hearts_lost_per_year": "hearts discarded per year",
+    "waiting_days_median": "median wait (days)",
+    "listed_per_year": "candidates listed per year",
 }
-DRAWN = tuple(SHOWN)[:3]
+SHARES = ("transplanted_of_listed",)
+MAIN = (
+    *("life_years_gained", "life_years_per_transplant", "waitlist_deaths_per_100_patient_years"),
+    *("transplants_per_year", "hearts_lost_per_year", "waiting_days_median"),
+)
+DRAWN = {"life_years_gained": 0, "life_years_per_transplant": 2, "waitlist_deaths_per_100_patient_years": 1}  # digits
 RATE = "transplants_per_100_patient_years"
-ASSUMPTIONS = [
-    "No patient, donor or rate is real. Rates are set by hand so that totals under the US policy come near published "
-    "ones; what follows under other policies is a direction, not a forecast.",
-    "Findings do not change on the list; who worsens is more likely to die, but lives as long after a transplant.",
-    "Who accepts a heart depends on status and on the heart; centres have no habits, and nobody adapts to a policy.",
-    "Intervals tell how well the simulation was averaged over its replicates, not how well it describes the world. "
-    "Models are fitted once, before the first replicate: their own luck is not in the intervals.",
-    "The policy that knows the truth is myopic: it gives each heart to the longest life, and does not ask who could "
-    "have waited.",
-]
+
+
+@dataclass(frozen=True)
+class PolicyView:
+    """A policy of the simulation; `label` is empty for one that only its settings describe."""
+
+    name: str
+    label: str
+
+
+@dataclass(frozen=True)
+class GroupingView:
+    """What a simulation shows of one grouping, such as the blood groups."""
+
+    name: str
+    figure: FigureView
+    table: TableView
+    differences: TableView | None
+
+
+@dataclass(frozen=True)
+class SimulationView:
+    """All that the templates of a simulation get."""
+
+    reading: str
+    intervals: str
+    reference: str
+    has_intervals: bool
+    shares_people: bool
+    policies: tuple[PolicyView, ...]
+    figures: tuple[FigureView, ...]
+    measures: TableView
+    difference_figures: tuple[FigureView, ...]
+    differences: TableView | None
+    groupings: tuple[GroupingView, ...]
+    policy_settings: TableView
+    settings: TableView
+
+
+# The sections of the report of a simulation, in order; see `SECTIONS` in _sections.py for how one is added.
+SECTIONS: tuple[Section[SimulationView], ...] = (
+    Section("answer", "The answer", "simulation/answer.html.j2"),
+    Section(
+        "differences",
+        lambda view: f"Against {view.reference}",
+        "simulation/differences.html.j2",
+        lambda view: view.differences is not None,
+    ),
+    Section("groups", "Results by subgroup", "simulation/groups.html.j2"),
+    Section("limits", "Limits", "simulation/limits.html.j2"),
+    Section("settings", "Settings", "simulation/settings.html.j2"),
+)
 
 
 def render_simulation(result: Simulation) -> str:
@@ -51,19 +107,17 @@ def render_simulation(result: Simulation) -> str:
         The whole page, style and scripts within it.
     """
     config, world = result.config, result.config.world
-    facts = [
-        ("policies", f"{len(config.policies)}"),
-        ("years", f"{config.years:g}"),
-        ("replicates", f"{config.replicates:,}"),
-        ("listed a year", f"{world.listed_per_year:,.0f}"),
-        ("hearts a year", f"{world.donors_per_year:,.0f}"),
-        ("horizon", f"{world.tau:g} years"),
-    ]
-    page = Page("years")
-    for add in (_answer, _differences, _groups, _settings):
-        add(page, result)
-    subtitle = str(result.summary()["label"])
-    return assemble_page(page, "Policies on a simulated heart waiting list", subtitle, facts)
+    facts = (
+        Fact("policies", f"{len(config.policies)}"),
+        Fact("simulated years", f"{config.years:g}"),
+        Fact("replicates", f"{config.replicates:,}"),
+        Fact("candidates listed per year", f"{world.listed_per_year:,.0f}"),
+        Fact("donor hearts per year", f"{world.donors_per_year:,.0f}"),
+        Fact("horizon", f"{world.tau:g} years"),
+    )
+    subtitle = "Allocation policies compared on the same simulated waiting list."
+    sections = view_sections(SECTIONS, view_simulation(result))
+    return render_page("Policies on a simulated heart waiting list", subtitle, facts, sections)
 
 
 def write_simulation_report(result: Simulation, folder: PathLike) -> Path:
@@ -85,138 +139,115 @@ def write_simulation_report(result: Simulation, folder: PathLike) -> Path:
     return path
 
 
-POLICIES = {
-    "us_status": "the US policy: by status, zone and blood group, then by time on the list",
-    "first_come": "by time on the list alone",
-    "uniform": "by lot",
-    "greedy": "the most expected years, by a Cox model",
-    "greedy_ranker": "the most expected years, by the ranker",
-    "position_weighted": "Algorithm 1 of the paper over the ranker: drawn by position among the first 5",
-    "lyg": "the most life-years gained, with a heart less without it, by a Cox model",
-    "oracle": "the most expected years, by who knows the truth",
-    "oracle_lyg": "the most life-years gained, by who knows the truth",
-}
-
-
-def _policies(result: Simulation) -> str:
-    """What the policies are, where they are first named."""
-    from ..simulation import NAMED_POLICIES, as_policy
-
-    chosen = [as_policy(policy) for policy in result.config.policies]
-    described = [f"{one.name}: {POLICIES[one.name]}." for one in chosen if NAMED_POLICIES.get(one.name) is one]
-    others = [one.name for one in chosen if NAMED_POLICIES.get(one.name) is not one]
-    return bullets(described + ([f"{', '.join(others)}: see the settings."] if others else []))
-
-
-def _answer(page: Page, result: Simulation) -> None:
-    reference, label = str(result.config.reference), str(result.summary()["label"])
-    figures = [_forest(page, f"policies-{name}", result.table, name, reference) for name in DRAWN]
-    page.section(
-        "answer",
-        "The answer",
-        f'<p class="answer">{escape(result.reading().removesuffix(label))}</p>',
-        _policies(result),
-        *figures,
-        page.table("measures", _wide(result.table), f"What each policy did, {result.intervals}"),
-        paragraphs(
-            "Years gained count everybody on the list: expected years with each heart less those without it. Years a "
-            "transplant count recipients alone, and reward passing over the urgent. The median wait is of those who "
-            "were transplanted."
-        ),
-    )
-
-
-def _differences(page: Page, result: Simulation) -> None:
-    if not len(result.differences):
-        return
+def view_simulation(result: Simulation) -> SimulationView:
+    """Prepare what the templates show of a simulation."""
     reference = str(result.config.reference)
-    common = result.config.common_random_numbers
-    page.section(
-        "differences",
-        f"Against {reference}",
-        paragraphs(
-            f"Each policy less {reference}, replicate by replicate"
-            + (", on the same candidates and the same hearts." if common else ", each policy with people of its own.")
-        ),
-        *(_forest(page, f"differences-{name}", result.differences, name, None) for name in DRAWN),
-        page.table("differences", _wide(result.differences), f"Paired differences against {reference}"),
-    )
-
-
-def _groups(page: Page, result: Simulation) -> None:
-    parts = []
-    for grouping in result.by_group.index.unique("grouping"):
-        key = str(grouping).replace(" ", "-")
-        parts += [
-            f"<h3>{escape(str(grouping).capitalize())}</h3>",
-            page.figure(f"group-{key}", _by_level(result, str(grouping)), f"Transplants by {grouping}.", f"by-{key}"),
-            page.table(f"by-{key}", _group_table(result.by_group, grouping), f"By {grouping}"),
-        ]
-        if len(result.group_differences):
-            gaps = _group_table(result.group_differences, grouping)
-            title = f"By {grouping}: paired differences against {result.config.reference}"
-            parts.append(details("Paired differences", page.table(f"differences-by-{key}", gaps, title)))
-    page.section("groups", "Who gains, who waits", *parts)
-
-
-def _settings(page: Page, result: Simulation) -> None:
-    import pandas as pd
-
     settings = result.config.to_dict()
     world = settings.pop("world")
-    policies = [{"policy": each.pop("name"), **each} for each in settings.pop("policies")]
-    rows = [(name, str(value)) for name, value in {**settings, **world}.items()]
-    page.section("limits", "Limits", bullets(ASSUMPTIONS))
-    page.section(
-        "settings",
-        "Settings",
-        page.table("policies", pd.DataFrame(policies).astype(object), "Policies"),
-        page.table("world", pd.DataFrame(rows, columns=["setting", "value"]), "What was simulated"),
-        paragraphs("config.json, beside this page, holds them too: lifeyears simulate config.json does it again."),
+    policies = settings.pop("policies")
+    has_differences = bool(len(result.differences))
+    return SimulationView(
+        reading=result.reading(),
+        intervals=result.intervals,
+        reference=reference,
+        has_intervals=not bool(result.table["low"].isna().all()),
+        shares_people=bool(result.config.common_random_numbers),
+        policies=tuple(_list_policies(result)),
+        figures=tuple(_draw_measures("policies", result.table, reference)),
+        measures=view_table("measures", _widen(result.table, MAIN, ("policy",), "Results by policy")),
+        difference_figures=tuple(_draw_measures("differences", result.differences, None)) if has_differences else (),
+        differences=view_table("differences", _widen(result.differences, MAIN, ("policy",), "Paired differences"))
+        if has_differences
+        else None,
+        groupings=tuple(_view_grouping(result, str(name)) for name in result.by_group.index.unique("grouping")),
+        policy_settings=view_table("policies", _tabulate_policies(policies)),
+        settings=view_table(
+            "world",
+            Table(
+                "Settings of the simulation",
+                (ColumnNote("setting", "setting", "text"), ColumnNote("value", "value", "text")),
+                tuple((name, str(value)) for name, value in {**settings, **world}.items()),
+            ),
+        ),
     )
 
 
-def _wide(table: pd.DataFrame) -> pd.DataFrame:
-    """One row a policy; of each measure value, low and high."""
-    return _side_by_side(table, {name: words for name, (words, _) in SHOWN.items()})
+def _list_policies(result: Simulation) -> Iterator[PolicyView]:
+    from ..simulation import NAMED_POLICIES, as_policy
+
+    for policy in map(as_policy, result.config.policies):
+        is_changed = policy.name in NAMED_POLICIES and NAMED_POLICIES[policy.name] is not policy
+        is_known = policy.name in catalogue.policies and not is_changed
+        yield PolicyView(policy.name, catalogue.policies[policy.name].label if is_known else "")
 
 
-def _group_table(table: pd.DataFrame, grouping: str) -> pd.DataFrame:
-    part = table.xs(grouping, level="grouping")
-    return _side_by_side(part, {name: _words(name) for name in part.index.unique("measure")})
+def _view_grouping(result: Simulation, name: str) -> GroupingView:
+    key = name.replace(" ", "-")
+    by_group = result.by_group.xs(name, level="grouping")
+    measures = [str(measure) for measure in by_group.index.unique("measure")]
+    levels = ("policy", "level")
+    differences = None
+    if len(result.group_differences):
+        gaps = result.group_differences.xs(name, level="grouping")
+        differences = view_table(f"differences-by-{key}", _widen(gaps, measures, levels, f"By {name}"))
+    return GroupingView(
+        name,
+        view_figure(f"group-{key}", _draw_levels(result, name)),
+        view_table(f"by-{key}", _widen(by_group, measures, levels, f"By {name}")),
+        differences,
+    )
 
 
-def _side_by_side(table: pd.DataFrame, measures: dict[str, str]) -> pd.DataFrame:
-    """Value, low and high of each measure, under its words."""
-    import pandas as pd
-
-    columns: dict[str, pd.Series] = {}
-    for name, words in measures.items():
-        rows = table.xs(name, level="measure")
-        columns |= {words: rows["value"], f"{words} low": rows["low"], f"{words} high": rows["high"]}
-    return pd.DataFrame(columns)
+def _describe(measure: str) -> str:
+    return HEADINGS.get(measure, measure.replace("_", " "))
 
 
-def _forest(page: Page, key: str, table: pd.DataFrame, measure: str, reference: str | None) -> str:
-    """A measure of every policy (with the reference's as a line), or of every difference (with a line at 0)."""
-    words, digits = SHOWN[measure]
-    rows = table.xs(measure, level="measure").dropna(subset="value")
-    if rows.empty:
-        return ""
-    names = [str(name) for name in rows.index]
-    text = ", ".join(f"{name} {format_number(value, digits)}" for name, value in zip(names, rows["value"], strict=True))
-    line = (0.0, "") if reference is None else None
-    if reference in rows.index:
-        line = (float(rows.loc[reference, "value"]), str(reference))
-    value, low, high = (rows[part].tolist() for part in ("value", "low", "high"))
-    chart = forest(names, value, low, high, words, f"{words}: {text}.", line)
-    caption = f"{words.capitalize()}" + (", less the reference's." if reference is None else ".")
-    lines = "" if rows["low"].isna().all() else " Lines are 95% Monte Carlo intervals."
-    return page.figure(key, chart, f"{caption}{lines}", key.split("-")[0])
+def _widen(table: pd.DataFrame, measures: Sequence[str], levels: Sequence[str], title: str) -> Table:
+    """Put the measures of each policy (and level) side by side, each with its interval."""
+    columns = [ColumnNote(level, level, "text") for level in levels]
+    for name in measures:
+        kind: NumberKind = "share" if name in SHARES else "number"
+        columns.append(ColumnNote(name, _describe(name), kind))
+        columns += [
+            ColumnNote(f"{name}_{end}", f"{_describe(name)}, {end}", kind, name, end) for end in ("low", "high")
+        ]
+    parts = [table.xs(name, level="measure")[["value", "low", "high"]] for name in measures]
+    rows = []
+    for place in parts[0].index:
+        numbers = [part.loc[place, end] for part in parts for end in ("value", "low", "high")]
+        names = place if isinstance(place, tuple) else (place,)
+        rows.append((*map(str, names), *(None if number != number else float(number) for number in numbers)))
+    return Table(title, tuple(columns), tuple(rows))
 
 
-def _by_level(result: Simulation, grouping: str) -> Chart:
-    """Transplants per 100 patient-years of every level, a series a policy."""
+def _tabulate_policies(policies: list[dict[str, object]]) -> Table:
+    names = list(dict.fromkeys(name for policy in policies for name in policy))
+    rows: list[tuple[Value, ...]] = [
+        tuple(None if policy.get(name) is None else str(policy[name]) for name in names) for policy in policies
+    ]
+    return Table("Policies", tuple(ColumnNote(name, name, "text") for name in names), tuple(rows))
+
+
+def _draw_measures(key: str, table: pd.DataFrame, reference: str | None) -> Iterator[FigureView]:
+    """Draw main measures of every policy (with the reference's as a line), or of every difference (a line at 0)."""
+    for measure, digits in DRAWN.items():
+        rows = table.xs(measure, level="measure").dropna(subset="value")
+        if rows.empty:
+            continue
+        names, heading = [str(name) for name in rows.index], _describe(measure)
+        text = ", ".join(
+            f"{name} {format_number(value, digits)}" for name, value in zip(names, rows["value"], strict=True)
+        )
+        line = (0.0, "") if reference is None else None
+        if reference in rows.index:
+            line = (float(rows.loc[reference, "value"]), str(reference))
+        value, low, high = (rows[part].tolist() for part in ("value", "low", "high"))
+        label = f"difference in {heading}" if reference is None else heading
+        yield view_figure(f"{key}-{measure}", forest(names, value, low, high, label, f"{label}: {text}.", line))
+
+
+def _draw_levels(result: Simulation, grouping: str) -> Chart:
+    """Draw the transplants per 100 patient-years of every level, one series for each policy."""
     rates = result.by_group.xs((grouping, RATE), level=("grouping", "measure"))
     levels = tuple(str(level) for level in rates.index.unique("level"))
     names = [str(name) for name in rates.index.unique("policy")]
@@ -228,8 +259,4 @@ def _by_level(result: Simulation, grouping: str) -> Chart:
         f"{one.name}: " + ", ".join(f"{level} {format_number(x, 0)}" for level, x in zip(levels, one.x, strict=True))
         for one in series
     )
-    return Chart(f"{text}.", _words(RATE), "", series, rows=levels)
-
-
-def _words(measure: object) -> str:
-    return str(measure).replace("_", " ").replace("patient years", "patient-years")
+    return Chart(f"{text}.", _describe(RATE), "", series, rows=levels)

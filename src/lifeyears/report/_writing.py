@@ -6,14 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .._files import write_whole
-from ._answer import format_time
-from ._page import assemble_page
-from ._reading import Summary, read_summary
-from ._sections import make_report_page
-from ._side_by_side import make_side_by_side_page, name_runs
+from ..experiments import read_summary
+from ._page import Fact, render_page, view_sections
+from ._run import RunView
+from ._sections import SECTIONS
+from ._side_by_side import SECTIONS as PAIR_SECTIONS
+from ._side_by_side import view_pair
 
 if TYPE_CHECKING:
     from .._typing import PathLike
+    from ..experiments.types import Summary
 
 
 def as_html(summary: Summary) -> str:
@@ -22,50 +24,52 @@ def as_html(summary: Summary) -> str:
     Parameters
     ----------
     summary : Summary
-        From `read_summary`.
+        From `lifeyears.experiments.read_summary`.
 
     Returns
     -------
     str
         The whole page, style and scripts within it.
     """
-    data, plan, unit = summary["data"], summary["plan"], summary.unit
-    facts = [
-        ("patients", f"{data['used']:,}"),
-        ("events", f"{data['events']:,}"),
-        ("predictors", f"{data['features']:,}"),
-        ("horizon", f"{format_time(plan['tau'])} {unit}"),
-        ("waitlist", f"{summary['waitlist']['used']:,}"),
-        ("evaluation", f"{plan['iterations']} × {plan['folds']} folds, {plan['split']}"),
-    ]
-    subtitle = f"Survival models judged by what an allocation gains from them: {unit} of life. " + (
-        "Artificial censoring, judged by the truth." if summary["protocol"] == "artificial" else "The data as they are."
+    view, data = RunView(summary), summary.data
+    facts = (
+        Fact("patients", f"{data.used:,}"),
+        Fact("events", f"{data.events:,}"),
+        Fact("predictors", f"{data.features:,}"),
+        Fact("horizon", view.horizon),
+        Fact("candidates per waitlist", f"{summary.waitlist.used:,}"),
+        Fact("evaluation", f"{view.plan['iterations']} × {view.plan['folds']} folds, {view.plan['split']}"),
     )
-    if data["simulated"]:
-        subtitle += " The patients are simulated: none is real, and this is no evidence on care."
-    title = f"{data['name']}: which model should drive allocation?"
-    return assemble_page(make_report_page(summary), title, subtitle, facts)
+    subtitle = f"Survival models judged by what an allocation gains from them: {view.unit} of life. " + (
+        "Artificial censoring, judged by the true lifetimes."
+        if summary.protocol == "artificial"
+        else "All patients, with the data as they are."
+    )
+    if data.simulated:
+        subtitle += " The patients are simulated: none is real, and this is not evidence about care."
+    title = f"{data.name}: which model should guide allocation?"
+    return render_page(title, subtitle, facts, view_sections(SECTIONS, view, summary.findings))
 
 
-def as_html_beside(first: Summary, second: Summary) -> str:
+def as_html_beside(first: Summary, second: Summary, names: tuple[str, str] = ("A", "B")) -> str:
     """Render two runs side by side as one page of HTML.
 
     Parameters
     ----------
     first, second : Summary
-        From `read_summary`.
+        From `lifeyears.experiments.read_summary`.
+    names : pair of str
+        What the runs are called.
 
     Returns
     -------
     str
         The whole page, style and scripts within it.
     """
-    names = name_runs(first, second)
-    facts = [(name, f"{s['data']['name']}, {s['protocol']}") for name, s in zip(names, (first, second), strict=True)]
+    view = view_pair(first, second, names)
+    facts = [Fact(run.name, f"{run.view.data.name}, {run.view.summary.protocol} protocol") for run in view.runs]
     title = f"{names[0]} and {names[1]}, side by side"
-    return assemble_page(
-        make_side_by_side_page(first, second), title, "Two runs, and what changed between them.", facts
-    )
+    return render_page(title, "Two runs, and what differs between them.", facts, view_sections(PAIR_SECTIONS, view))
 
 
 def write_report(folder: PathLike, other: PathLike | None = None, out: PathLike | None = None) -> Path:
@@ -76,7 +80,7 @@ def write_report(folder: PathLike, other: PathLike | None = None, out: PathLike 
     folder : path
         The run's folder, with its summary.json: nothing else is read.
     other : path, optional
-        A second run, to put beside it.
+        A second run, to compare with the first.
     out : path, optional
         The file, if it ends in ``.html`` or ``.htm``, or a folder, which gets ``report.html``; by default
         ``report.html`` in the run's folder (``report-beside-OTHER.html`` with two).
@@ -86,12 +90,14 @@ def write_report(folder: PathLike, other: PathLike | None = None, out: PathLike 
     Path
         The file.
     """
-    first = read_summary(folder)
+    first, name = read_summary(folder), Path(folder).resolve().name
     if other is None:
         path, text = Path(folder) / "report.html", as_html(first)
     else:
-        second = read_summary(other)
-        path, text = Path(folder) / f"report-beside-{second.name}.html", as_html_beside(first, second)
+        second, other_name = read_summary(other), Path(other).resolve().name
+        path = Path(folder) / f"report-beside-{other_name}.html"
+        names = (name, other_name) if name != other_name else (f"A {name}", f"B {other_name}")
+        text = as_html_beside(first, second, names)
     if out is not None:
         path = _choose_file(Path(out))
     write_whole(path, text.encode())

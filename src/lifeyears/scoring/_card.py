@@ -17,6 +17,7 @@ from .._version import __version__
 from ..allocation import guarantee
 from ..data import cohort_summary
 from ..experiments.results import FEWEST_IN_SUBGROUP, tabulate_subgroups
+from ..experiments.types import Arm
 from ..metrics import compare, concordance_index
 from ..models import Cox
 from ..relevance import NUISANCE_RIDGE, ExpectedYears, cross_fit
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from .._typing import FloatArray, Json
     from ..data import Dataset
     from ..outcome import Outcome
-    from ..ranking import BootstrappedRanker
+    from ..ranking import Ranker
 
 FORMAT, VERSION = "lifeyears card", 2
 RESEARCH_ONLY = "Research use only. Not a medical device, and no forecast for a patient."
@@ -52,7 +53,7 @@ LIMITS_OF_TRANSPLANTS = (
 
 def make_card(
     data: Dataset,
-    ranker: BootstrappedRanker,
+    ranker: Ranker,
     name: str,
     donor: Sequence[str] | None = None,
     settings: Json | None = None,
@@ -63,7 +64,7 @@ def make_card(
     ----------
     data : Dataset
         What it was fitted to.
-    ranker : BootstrappedRanker
+    ranker : BootstrappedRanker or StackedRanker
         As fitted, with what it held out.
     name : str
     donor : list of str, optional
@@ -134,7 +135,7 @@ def has_transplants(data: Dataset) -> bool:
     return data.time_origin == "transplant"
 
 
-def _performance(data: Dataset, ranker: BootstrappedRanker, matrix: FloatArray) -> Json:
+def _performance(data: Dataset, ranker: Ranker, matrix: FloatArray) -> Json:
     """Metrics, bounds, calibration and subgroups of held-out rows; nothing where no row was held out."""
     predicted, observed = ranker.held_out_, ranker.held_out_outcomes_
     if predicted is None or observed is None:
@@ -150,7 +151,7 @@ def _performance(data: Dataset, ranker: BootstrappedRanker, matrix: FloatArray) 
         expected = cross_fit(ExpectedYears(nuisance, tau=ranker.tau_), matrix, data.y, cv=5).values[rows]
         bounds = [_bound(expected, scores, k, waitlist) for k in range(1, min(MOST_BOUNDED, waitlist) + 1)]
         c_index = _c_index(y.restrict(ranker.tau_), scores)
-        groups = tabulate_subgroups(data, rows, outcomes, {"model": scores}, waitlist)
+        groups = tabulate_subgroups(data, rows, outcomes, {Arm("model"): scores}, waitlist)
     top, random = comparison.values.loc["model"], comparison.values.loc["random"]
     gain = comparison.differences.loc[("model", "random")]
     return {
@@ -203,13 +204,13 @@ def _subgroups(table: pd.DataFrame, total: int) -> list[Json]:
         "by": "by",
         "group": "group",
         "patients": "patients",
-        "share of patients": "share_of_patients",
-        "share of allocations": "share_of_allocations",
+        "share_of_patients": "share_of_patients",
+        "share_of_allocations": "share_of_allocations",
         "low": "low",
         "high": "high",
-        "predicted less outcome": "predicted_less_outcome",
-        "gap low": "gap_low",
-        "gap high": "gap_high",
+        "gap": "predicted_less_outcome",
+        "gap_low": "gap_low",
+        "gap_high": "gap_high",
     }
     if not len(table):
         return []

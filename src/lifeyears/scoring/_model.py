@@ -18,7 +18,7 @@ import pandas as pd
 from .._threads import one_thread
 from ..allocation import PositionWeighted
 from ..errors import ModelFileError
-from ..ranking import BootstrappedRanker, Explanation
+from ..ranking import Explanation, Ranker
 from ..ranking.explanations import explain_matrix
 from ..saving import load, save
 from ._card import FORMAT, VERSION
@@ -99,7 +99,7 @@ class MatchModel:
 
     Parameters
     ----------
-    ranker : BootstrappedRanker
+    ranker : BootstrappedRanker or StackedRanker
         Fitted.
     card : dict
         What it is and how good, as `make_card` has it; `fit_model` makes both.
@@ -115,7 +115,7 @@ class MatchModel:
     (1, 0.339, 5)
     """
 
-    ranker: BootstrappedRanker
+    ranker: Ranker
     card: Json
 
     @cached_property
@@ -148,7 +148,7 @@ class MatchModel:
             If there is no model there, or none with a card, or it was changed.
         """
         ranker = load(path)
-        if not isinstance(ranker, BootstrappedRanker) or not (Path(path) / CARD).is_file():
+        if not isinstance(ranker, Ranker) or not (Path(path) / CARD).is_file():
             raise ModelFileError(f"{path} holds a model without a card: `lifeyears fit` makes one with a card")
         model = cls(ranker, read_card(path))
         log.info("read the model %r from %s", model.name, path)

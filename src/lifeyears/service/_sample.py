@@ -19,7 +19,7 @@ from ..checks import is_number
 from ..data import Population, simulate_registry
 from ..experiments.types import Arm
 from ..progress import Progress, no_progress
-from ..report import read_summary
+from ..experiments import read_summary
 from ..scoring import QUANTILES, Column, MatchModel, RowError, Schema, fit_model
 from ._errors import ApiError
 

@@ -14,8 +14,8 @@ from ...folds import draw_folds
 from ...metrics import auc_at, concordance_index, ndcg_score
 from ...outcome import Outcome
 from ...progress import Progress, no_progress
-from .._plan import MODELS, Plan
-from ..jobs import build_model
+from .._plan import MODELS
+from ..building import build_model
 from ..paper import load_paper_table
 
 if TYPE_CHECKING:
@@ -90,17 +90,22 @@ def registry_check(
     alone = Dataset(data.X[observed].reset_index(drop=True), data.y[observed], "events only", horizon=HORIZON)
     events, full = [], []
     table_1, table_2 = (
-        load_paper_table(name).query("framework == 'standard'").set_index("model") for name in ("table_1", "table_2")
+        load_paper_table(name).query("method == 'none'").set_index("model") for name in ("table_1", "table_2")
     )
     for name in models:
         progress(f"{name} on events only")
         row = _cross_validated(name, alone, folds, seed)
-        events.append({"model": name, **_beside(row, ("C-index", "NDCG@1", "NDCG"), table_1.loc[name])})
+        events.append(
+            {
+                "model": name,
+                **_beside(row, {"C-index": "c_index", "NDCG@1": "ndcg_1", "NDCG": "ndcg"}, table_1.loc[name]),
+            }
+        )
         progress(f"{name} on the full cohort")
         row = _cross_validated(name, data, folds, seed)
         later = {measure: row[measure] for measure in map(_auc_name, AUC_TIMES[1:])}
-        theirs = table_2.loc[name].rename({"AUC@5": _auc_name(5.0)})
-        full.append({"model": name, **_beside(row, ("C-index", _auc_name(5.0)), theirs), **later})
+        paper_keys = {"C-index": "c_index", _auc_name(5.0): "auc_5"}
+        full.append({"model": name, **_beside(row, paper_keys, table_2.loc[name]), **later})
     return RegistryCheck(
         describe_follow_up(data.y),
         estimate_survival_by_era(data.y, data.X["transplant_year"].to_numpy()),
@@ -117,13 +122,13 @@ def describe_follow_up(y: Outcome) -> pd.DataFrame:
     import pandas as pd
 
     groups = {"all": y.time, "observed": y.time[y.event], "censored": y.time[~y.event]}
-    theirs = load_paper_table("follow_up").drop(columns="follow-up").to_numpy()
+    theirs = load_paper_table("follow_up").drop(columns="follow_up").to_numpy()
     rows = [
         (f"{name}, {group}", float(np.quantile(times, level)), float(theirs[row, column]))
         for row, (name, level) in enumerate(QUANTILES.items())
         for column, (group, times) in enumerate(groups.items())
     ]
-    censored = float(load_paper_table("cohort")["Censored (%)"].iloc[0])
+    censored = float(load_paper_table("cohort")["censored_percent"].iloc[0])
     rows.insert(0, ("share censored, %", 100 * (1 - y.n_events / len(y)), censored))
     table = pd.DataFrame(rows, columns=["years", "simulated", "UNOS (paper)"])
     off = table["simulated"] - table["UNOS (paper)"]
@@ -148,12 +153,12 @@ def estimate_survival_by_era(y: Outcome, transplant_year: FloatArray) -> pd.Data
     return pd.DataFrame(rows, columns=["alive after, %", "simulated", "published", "difference"])
 
 
-def _beside(row: dict[str, float], measures: Sequence[str], paper: pd.Series) -> dict[str, float]:
-    """Measures, each followed by the paper's figure."""
+def _beside(row: dict[str, float], keys: dict[str, str], paper: pd.Series) -> dict[str, float]:
+    """Measures, each followed by the paper's figure, which has a key of its own."""
     return {
         name: value
-        for measure in measures
-        for name, value in ((measure, row[measure]), (f"{measure}, UNOS", float(paper[measure])))
+        for measure, key in keys.items()
+        for name, value in ((measure, row[measure]), (f"{measure}, UNOS", float(paper[key])))
     }
 
 
@@ -174,7 +179,7 @@ def _cross_validated(name: str, data: Dataset, folds: int, seed: int) -> dict[st
     no_strata = np.arange(len(data))  # every row a label of its own: folds regardless of the event
     for train, test in draw_folds(no_strata, folds, random_state=seed):
         table = TablePreprocessor().fit(data.X.iloc[train])
-        model = build_model(name, Plan("full", tau=HORIZON), seed)
+        model = build_model(name, HORIZON, seed)
         model.fit(table.transform(data.X.iloc[train]), data.y[train])
         scores = model.predict(table.transform(data.X.iloc[test]))
         y = data.y[test]

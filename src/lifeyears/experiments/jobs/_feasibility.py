@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+from importlib import metadata
 
 from ...data import Dataset
 from ...data.dataset import require_features
@@ -75,8 +75,36 @@ def _check_models(data: Dataset, plan: Plan) -> None:
     if "AFT" in plan.models:
         others = [model for model in plan.models if model != "AFT"] or ["KM", "Cox"]
         refuse_time_zero(data.y, Message("leave AFT out: ", Setting("models", others)))
-    if any(model.startswith("Deep") for model in plan.models) and importlib.util.find_spec("torch") is None:
-        raise MissingExtraError(
-            'DeepSurv and DeepHit need torch, which is not installed: pip install "lifeyears[deep]"',
-            hint=Message("Or choose other models with ", Setting("models"), "."),
-        )
+    for spec in plan.methods_of("models"):
+        missing = _list_missing(spec.extra)
+        if missing:
+            raise MissingExtraError(
+                f"{spec.label} needs {', '.join(missing)}, which is not installed",
+                hint=Message(
+                    f'Install it with pip install "lifeyears[{spec.extra}]", or choose other models with ',
+                    Setting("models"),
+                    ".",
+                ),
+                extra=spec.extra,
+            )
+
+
+def _list_missing(extra: str | None) -> list[str]:
+    """List the packages of an extra that are not installed."""
+    from packaging.requirements import Requirement
+
+    try:
+        lines = metadata.requires("lifeyears") or [] if extra else []
+    except metadata.PackageNotFoundError:  # from a source tree that is not installed: the fit will tell
+        return []
+    required = [Requirement(line) for line in lines]
+    named = [each.name for each in required if each.marker is not None and each.marker.evaluate({"extra": extra or ""})]
+    return [name for name in named if not _is_installed(name)]
+
+
+def _is_installed(distribution: str) -> bool:
+    try:
+        metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return False
+    return True

@@ -1,60 +1,45 @@
-"""The models of a job: the paper's five predictors and their rankers, fitted on the training rows."""
+"""The arms of a job: survival models of the catalogue and ranking methods over them, fitted on the training rows."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from ...models import Cox, DeepHit, DeepSurv, KaplanMeier, SurvivalModel, WeibullAFT
 from ...outcome import Outcome
-from ...ranking import BootstrappedRanker, fit_together
+from ...ranking import build_ranker, fit_together
 from .._plan import Plan
+from ..building import build_model
+from ..types import Arm
 
 if TYPE_CHECKING:
     from ..._typing import FloatArray
 
 
-def build_model(name: str, plan: Plan, seed: int) -> SurvivalModel:
-    """Build one of the paper's five predictors with its settings (appendix E)."""
-    factories: dict[str, Callable[[], SurvivalModel]] = {
-        "KM": lambda: KaplanMeier(tau=plan.tau),
-        "Cox": lambda: Cox(alpha=0.1, tau=plan.tau),
-        "AFT": lambda: WeibullAFT(penalizer=0.1, tau=plan.tau),
-        "DeepSurv": lambda: DeepSurv(tau=plan.tau, epochs=plan.epochs, random_state=seed),
-        "DeepHit": lambda: DeepHit(tau=plan.tau, epochs=plan.epochs, random_state=seed),
-    }
-    return factories[name]()
-
-
 def score_arms(
-    plan: Plan, X: FloatArray, y: Outcome, new: FloatArray, seed: int, margin: float = 1.0
-) -> tuple[dict[tuple[str, str], FloatArray], dict[str, int]]:
-    """Fit every arm and predict the expected years of the test rows.
+    plan: Plan, X: FloatArray, y: Outcome, new: FloatArray, seed: int, unit: str = "years"
+) -> tuple[dict[Arm, FloatArray], dict[str, int]]:
+    """Fit every arm and predict the expected life of the test rows.
 
-    The first stage of a ranker is the standard model, fitted once. The second result counts where rankers departed
-    from their settings.
+    The base of a ranker of Lifeyears is fitted once, and is the arm of the model itself. The second result counts where
+    rankers departed from their settings.
     """
-    scores: dict[tuple[str, str], FloatArray] = {}
+    scores: dict[Arm, FloatArray] = {}
     counts: Counter[str] = Counter()
-    presets: tuple[tuple[str, Literal["paper", "default"]], ...] = (("ranker", "paper"), ("default", "default"))
-    arms = [(model, *kind) for model in plan.models for kind in presets if (model, kind[0]) in plan.arms]
-    rankers = [
-        BootstrappedRanker(
-            build_model(model, plan, seed),
-            tau=plan.tau,
-            preset=preset,
-            margin=margin if preset == "paper" else None,
-            random_state=seed,
-            n_jobs=1,
-        )
-        for model, _, preset in arms
-    ]
-    for (model, framework, _), ranker in zip(arms, fit_together(rankers, X, y), strict=True):
-        if ranker.base_ is not None:  # it is None only where relevance was given in place of outcomes
-            scores.setdefault((model, "standard"), ranker.base_.predict(new))
-        scores[model, framework] = ranker.predict(new)
-        report = ranker.report_
-        notes = [*report.notes, *(["the base model is used as it is"] if report.kept_base else [])]
-        counts.update(f"{model} {framework}: {note}" for note in notes)
-    return scores, dict(counts)
+    foreign = {spec.key for group, spec in plan.specs if group == "rankers"}
+    models = {arm: build_model(arm.model, plan.tau, seed, plan.epochs) for arm in plan.arms}
+    rankers = {
+        arm: build_ranker(arm.method, models[arm], tau=plan.tau, unit=unit, random_state=seed, n_jobs=1)
+        for arm in plan.arms
+        if arm.base is not None
+    }
+    for arm, ranker in zip(rankers, fit_together(rankers.values(), X, y), strict=True):
+        scores[arm] = ranker.predict(new)
+        if arm.method not in foreign:
+            scores.setdefault(Arm(arm.model), ranker.base_.predict(new))
+            report = ranker.report_
+            notes = [*report.notes, *(["the base model is used as it is"] if report.kept_base else [])]
+            counts.update(f"{arm.label}: {note}" for note in notes)
+    for arm in plan.arms:
+        if arm not in scores:
+            scores[arm] = models[arm].fit(X, y).predict(new)
+    return {arm: scores[arm] for arm in plan.arms}, dict(counts)

@@ -5,27 +5,26 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
 from ...data import Dataset, TablePreprocessor
 from ...errors import ConvergenceWarning, DataWarning, FollowUpWarning
-from ...units import year_in
 from .._plan import Plan
 from ..columns import find_era_columns
+from ..types import ORACLE, Arm, Measure
 from ._cohort import assign_decades, censor_outcome, derive_seed, select_rows
 from ._fitting import score_arms
 from ._folds import censor_at_test_entry, split_rows
 from ._judging import choose_auc_times, judge_scores
-from ._relevance import estimate_relevances
+from ._relevance import Source, estimate_relevances
 
 WARNING_KINDS: dict[type[Warning], str] = {  # category, and what a run calls it
     FollowUpWarning: "horizon beyond the follow-up of the rows used to fit a nuisance model",
     DataWarning: "column without a known category in a test fold",
 }
-PAPER_HORIZON_YEARS = 20  # the paper's margin is one year of a horizon of twenty
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,18 +37,20 @@ class JobResult:
         Rows of the data set in the test fold.
     scores : array, shape (arms, n)
     outcomes : dict of str to array, shape (n,)
-        Relevance by name: "truth", "EY", "IPCW", "DR", "expected".
-    measures : dict of str to dict of str to float
-        Arm, such as "Cox ranker", to measure to value.
+        Relevance, as in `Measure.relevance`: "restricted", "expected", "EY", "IPCW", "DR", ….
+    measures : dict of Arm to dict of Measure to float
     counts : dict of str to int
-        Clipped weights, fits that did not converge, rankers that kept their base model and other warnings.
+        Fits that did not converge, rankers that kept their base model and other warnings.
+    clipped : dict of str to int
+        Clipped weights, by estimator.
     """
 
     rows: IntArray
     scores: FloatArray
     outcomes: dict[str, FloatArray]
-    measures: dict[str, dict[str, float]]
+    measures: dict[Arm, dict[Measure, float]]
     counts: dict[str, int]
+    clipped: dict[str, int] = field(default_factory=dict)
 
 
 def run_job(data: Dataset, plan: Plan, iteration: int, fold: int, expected: FloatArray | None = None) -> JobResult:
@@ -97,22 +98,19 @@ def _compute(data: Dataset, plan: Plan, iteration: int, fold: int, expected: Flo
     prepare = TablePreprocessor().fit(table.iloc[train])
     X, new = prepare.transform(table.iloc[train]), prepare.transform(table.iloc[test])
     known = censor_at_test_entry(data, rows, y, plan, train, test)
-    margin = year_in(data.unit, plan.tau / PAPER_HORIZON_YEARS)
-    scores, counts = score_arms(plan, X, known, new, derive_seed(plan, iteration, fold, 3), margin)
-    relevances, clipped = estimate_relevances(plan, new, y[test], derive_seed(plan, iteration, fold, 4))
+    scores, counts = score_arms(plan, X, known, new, derive_seed(plan, iteration, fold, 3), data.unit)
+    estimated = estimate_relevances(plan, new, y[test], derive_seed(plan, iteration, fold, 4))
+    relevances = estimated.values
     if expected is not None:
-        relevances["expected"] = expected[rows][test]
-        scores["truth", "known"] = relevances["expected"]
+        relevances[Source("expected")] = scores[Arm(ORACLE)] = expected[rows][test]
     life = truth.time[test] if plan.protocol == "artificial" else None
     decades = assign_decades(data, plan, rows[test])
     times = choose_auc_times(plan, data.unit)
     measures = {
-        " ".join(arm): judge_scores(plan, score, y[test], life, relevances, decades, times)
-        for arm, score in scores.items()
+        arm: judge_scores(plan, score, y[test], life, relevances, decades, times) for arm, score in scores.items()
     }
-    outcomes: dict[str, FloatArray] = {
-        name: relevances[name] for name in ("EY", "IPCW", "DR", "expected") if name in relevances
-    }
+    outcomes = {source.relevance: values for source, values in relevances.items() if source.nuisance is None}
     if life is not None:
-        outcomes["truth"] = np.minimum(life, plan.tau)
-    return JobResult(rows[test], np.array(list(scores.values())), outcomes, measures, clipped | counts)
+        outcomes["restricted"] = np.minimum(life, plan.tau)
+    counts = estimated.counts | counts
+    return JobResult(rows[test], np.array(list(scores.values())), outcomes, measures, counts, estimated.clipped)

@@ -1,17 +1,23 @@
-"""How good the ranking of an arm is on a test fold: C-index, AUC, NDCG and years per allocation."""
+"""How good the ranking of an arm is on a test fold: C-index, AUC, NDCG, value per allocation, registered metrics."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...catalogue import MethodSpec
+from ...errors import RequestError
 from ...metrics import auc_at, concordance_index, ndcg_score, policy_value
 from ...outcome import Outcome
 from .._plan import KS, Plan
+from ..types import Measure
+from ._relevance import Source
 
 if TYPE_CHECKING:
-    from ..._typing import FloatArray
+    from ..._typing import FloatArray, Json
 
 
 def choose_auc_times(plan: Plan, unit: str) -> tuple[float, ...]:
@@ -26,10 +32,10 @@ def judge_scores(
     scores: FloatArray,
     y: Outcome,
     life: FloatArray | None,
-    relevances: dict[str, FloatArray],
+    relevances: Mapping[Source, FloatArray],
     decades: FloatArray | None,
     times: tuple[float, ...],
-) -> dict[str, float]:
+) -> dict[Measure, float]:
     """Compute all measures of one arm on one test fold.
 
     Parameters
@@ -40,8 +46,8 @@ def judge_scores(
         What was observed of the test rows.
     life : array, shape (n,), optional
         True lifetimes, where the protocol knows them.
-    relevances : dict of str to array, shape (n,)
-        Estimates of the relevance, by name.
+    relevances : dict of Source to array, shape (n,)
+        Estimates of the relevance.
     decades : array, shape (n,), optional
         Waitlists are drawn within these.
     times : tuple of float
@@ -49,43 +55,108 @@ def judge_scores(
 
     Returns
     -------
-    dict of str to float
+    dict of Measure to float
     """
     n = len(scores)
     waitlist = min(plan.waitlist, n)
-    measures: dict[str, float] = {}
+    measures: dict[Measure, float] = {}
     outcome = y if life is None else Outcome(life, np.ones(n, dtype=bool))
-    measures["C-index"] = _concordance(outcome, scores)
+    measures[Measure(None, "c_index")] = _or_nan(lambda: concordance_index(outcome, scores))
     for time in times:
-        measures[f"AUC@{time:g}"] = _auc(outcome, scores, time)
+        measures[Measure(None, "auc", time=time)] = _auc(outcome, scores, time)
+    registered = [spec for spec in plan.methods_of("metrics") if spec.key in plan.metrics]
+    measures |= _registered_of_outcome(registered, plan, outcome, scores, waitlist)
     falling = np.argsort(-scores, kind="stable")  # once: what is sorted already sorts in no time
-    scores, relevances = scores[falling], {name: values[falling] for name, values in relevances.items()}
+    scores, relevances = scores[falling], {source: values[falling] for source, values in relevances.items()}
     life, decades = (values if values is None else values[falling] for values in (life, decades))
+    judged = {source: values for source, values in relevances.items() if source.nuisance is None}
     if life is not None:
-        measures |= _ndcgs("truth", life, scores, n)  # Table 1: the unrestricted T*
+        measures |= _ndcgs(Source("truth"), life, scores, n)  # Table 1: the unrestricted T*
         restricted = np.minimum(life, plan.tau)
-        measures |= _ndcgs("restricted", restricted, scores, n)  # what EY and IPCW estimate
-        measures["truth value"] = _value(restricted, scores, waitlist, plan.k, decades)
-        measures["truth waitlist NDCG"] = _waitlist_ndcg(restricted, scores, waitlist, plan.k, decades)
-    for name, values in relevances.items():
-        measures[f"{name} value"] = _value(values, scores, waitlist, plan.k, decades)
+        judged[Source("restricted")] = restricted
+        relevances = {Source("restricted"): restricted, **relevances}  # what EY and IPCW estimate
+    for source, values in relevances.items():
+        measures[_of(plan.value, source)] = _value(values, scores, waitlist, plan.k, decades)
         if values.min() >= 0:
-            measures |= _ndcgs(name, values, scores, n)
-            measures[f"{name} waitlist NDCG"] = _waitlist_ndcg(values, scores, waitlist, plan.k, decades)
-    for kind in ("EY", "IPCW"):  # the paper's ensemble: the mean of the estimates, not the estimate of the mean
-        single = [name for name in relevances if name.startswith(f"{kind} ")]
-        for key in (*(f"NDCG@{k}" for k in KS), "NDCG", "waitlist NDCG"):
-            measures[f"{kind} {key}"] = float(np.mean([measures[f"{name} {key}"] for name in single]))
+            measures |= _ndcgs(source, values, scores, n)
+            measures[_of(plan.ndcg, source)] = _waitlist_ndcg(values, scores, waitlist, plan.k, decades)
+    measures |= _average_ndcgs(plan, relevances, measures)
+    for source, values in judged.items():
+        measures |= _registered_of_relevance(registered, plan, source, values, scores, waitlist)
     return measures
 
 
-def _ndcgs(name: str, relevance: FloatArray, scores: FloatArray, n: int) -> dict[str, float]:
-    at_k = {f"{name} NDCG@{k}": ndcg_score(relevance, scores, k=min(k, n)) for k in KS}
-    return at_k | {f"{name} NDCG": ndcg_score(relevance, scores)}
+def _of(measure: Measure, source: Source) -> Measure:
+    return replace(measure, relevance=source.relevance, nuisance=source.nuisance)
+
+
+def _ndcgs(source: Source, relevance: FloatArray, scores: FloatArray, n: int) -> dict[Measure, float]:
+    whole = _of(Measure(None, "ndcg"), source)
+    at_k = {replace(whole, k=k): ndcg_score(relevance, scores, k=min(k, n)) for k in KS}
+    return at_k | {whole: ndcg_score(relevance, scores)}
+
+
+def _average_ndcgs(
+    plan: Plan, relevances: Mapping[Source, FloatArray], measures: Mapping[Measure, float]
+) -> dict[Measure, float]:
+    """The paper's ensemble: the mean of the estimated NDCGs, not the NDCG of the mean estimate."""
+    averages: dict[Measure, float] = {}
+    for estimator in dict.fromkeys(source.relevance for source in relevances if source.nuisance is not None):
+        single = [source for source in relevances if source.relevance == estimator and source.nuisance is not None]
+        for measure in (*(Measure(None, "ndcg", k=k) for k in KS), Measure(None, "ndcg"), plan.ndcg):
+            values = [measures.get(_of(measure, source), np.nan) for source in single]
+            averages[_of(measure, Source(estimator))] = float(np.mean(values))
+    return averages
+
+
+def _registered_of_outcome(
+    specs: list[MethodSpec], plan: Plan, y: Outcome, scores: FloatArray, waitlist: int
+) -> dict[Measure, float]:
+    """Registered metrics whose first parameter is `y`."""
+    measures = {}
+    for spec in specs:
+        if _first_parameter(spec) == "y":
+            settings, requested = _list_settings(spec, plan, waitlist)
+            measures[Measure(None, spec.key, **requested)] = _call(spec, y, scores, settings)
+    return measures
+
+
+def _registered_of_relevance(
+    specs: list[MethodSpec], plan: Plan, source: Source, relevance: FloatArray, scores: FloatArray, waitlist: int
+) -> dict[Measure, float]:
+    """Registered metrics whose first parameter is `relevance`."""
+    measures = {}
+    for spec in specs:
+        if _first_parameter(spec) == "relevance":
+            settings, requested = _list_settings(spec, plan, waitlist)
+            measures[Measure(source.relevance, spec.key, **requested)] = _call(spec, relevance, scores, settings)
+    return measures
+
+
+def _first_parameter(spec: MethodSpec) -> str:
+    first = next(iter(spec.parameters()), None)
+    if first not in ("y", "relevance"):
+        raise RequestError(
+            f"the metric {spec.key!r} must take relevance or y as its first parameter; it takes {first!r}",
+            hint="Define it as metric(relevance, scores, ...) or metric(y, scores, ...).",
+        )
+    return first
+
+
+def _list_settings(spec: MethodSpec, plan: Plan, waitlist: int) -> tuple[Json, Json]:
+    """Return what a metric is given of k and waitlist, and what it is recorded under."""
+    used = {"k": min(plan.k, waitlist), "waitlist": waitlist}
+    requested = {"k": plan.k, "waitlist": plan.waitlist}
+    known = spec.parameters()
+    return tuple({name: value for name, value in part.items() if name in known} for part in (used, requested))  # type: ignore[return-value]
+
+
+def _call(spec: MethodSpec, subject: object, scores: FloatArray, settings: Json) -> float:
+    return _or_nan(lambda: float(spec.build(subject, scores, **settings)))
 
 
 def _value(relevance: FloatArray, scores: FloatArray, waitlist: int, k: int, decades: FloatArray | None) -> float:
-    """Years of an allocation from a waitlist; within decades, their mean weighted by size."""
+    """Value of an allocation from a waitlist; within decades, their mean weighted by size."""
     if decades is None:
         return policy_value(relevance, scores, k=min(k, waitlist), waitlist=waitlist)
     parts = [np.flatnonzero(decades == decade) for decade in np.unique(decades)]
@@ -103,15 +174,13 @@ def _waitlist_ndcg(
     return _value(relevance, scores, waitlist, k, decades) / ideal if ideal > 0 else float("nan")
 
 
-def _concordance(y: Outcome, scores: FloatArray) -> float:
-    try:
-        return concordance_index(y, scores)
-    except ValueError:  # a small fold without comparable pairs
-        return float("nan")
-
-
 def _auc(y: Outcome, scores: FloatArray, time: float) -> float:
+    return _or_nan(lambda: float(auc_at(y, scores, time)))
+
+
+def _or_nan(compute: Callable[[], float]) -> float:
+    """Compute a measure; NaN where a small fold has no comparable pairs, nobody known dead or nobody known alive."""
     try:
-        return float(auc_at(y, scores, time))
-    except ValueError:  # nobody known dead, or nobody known alive, at this time
+        return compute()
+    except ValueError:
         return float("nan")

@@ -2,9 +2,10 @@
 
 from ._numbers import PAPER_TABLES, load_paper_table
 from ._tables import (
-    NDCG_KEYS,
-    WHOLE_LIFE,
+    list_sources,
     mean_known,
+    measure_whole_life,
+    measure_within_horizon,
     tabulate_errors,
     tabulate_gains,
     tabulate_scatter,
@@ -12,11 +13,12 @@ from ._tables import (
 )
 
 __all__ = [
-    "NDCG_KEYS",
     "PAPER_TABLES",
-    "WHOLE_LIFE",
+    "list_sources",
     "load_paper_table",
     "mean_known",
+    "measure_whole_life",
+    "measure_within_horizon",
     "tabulate_errors",
     "tabulate_gains",
     "tabulate_scatter",

@@ -1,103 +1,123 @@
-"""The decision: which arm, by how much, what C-index would have cost, and what is guaranteed."""
+"""The decision: which arm, by how much, what the C-index would have cost, and what is guaranteed."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..._typing import Json
 from ...allocation import guarantee
-from .._plan import CEILING, find_base, split_arm
+from ..measures import C_INDEX, judged_by
+from ..types import ORACLE, Answer, Arm, Audit, Difference, Estimate
 from ._statistics import correct_p_values, corrected_half_width
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ..._typing import Json
     from ._run import Run
 
 LEVEL = 0.05
 
 
-def choose_best(run: Run) -> Json:
-    """Choose the arm with the most years, with its gain over the next best and over its base.
+def make_estimate(numbers: Sequence[float]) -> Estimate:
+    """Make an estimate of value, ends of the interval and, where it is a difference, p; NaN becomes None.
+
+    Examples
+    --------
+    >>> make_estimate((0.5, float("nan"), 1.0))
+    Estimate(value=0.5, low=None, high=1.0, p=None)
+    """
+    return Estimate(*(float(number) if math.isfinite(number) else None for number in numbers))
+
+
+def choose_best(run: Run) -> Answer:
+    """Choose the arm with the highest value, with its gain over the next best and over its base.
 
     `alike` are the arms that the best one cannot be told from, the best of them first: those whose p, corrected for the
     number of comparisons, is not below 5%. The best one was found on the same data, so one p alone would say too much.
     """
-    years = tabulate_models(run).sort_values("years", ascending=False, kind="stable")
-    best = str(years["years"].idxmax())
-    choice: Json = {"best": best, **dict(zip(("years", "low", "high"), run.years_of(best), strict=True))}
-    others = [arm for arm in years.index if arm != best]
-    choice["next"] = _compare_arms(run, best, str(years.loc[others, "years"].idxmax())) if others else None
-    base = find_base(best)
-    choice["base"] = None if base is None else _compare_arms(run, best, base)
+    values = rank_models(run)
+    best, *others = values
     corrected = correct_p_values({arm: run.gain(best, arm)[3] for arm in others})
-    choice["alike"] = [arm for arm in others if not corrected[arm] < LEVEL]
-    return choice
+    return Answer(
+        best=best,
+        value=make_estimate(run.value_of(best)),
+        next=_compare_arms(run, best, others[0]) if others else None,
+        base=None if best.base is None else _compare_arms(run, best, best.base),
+        alike=tuple(arm for arm in others if not corrected[arm] < LEVEL),
+    )
 
 
-def audit_c_index(run: Run) -> Json:
-    """Find the arm that C-index would have chosen, and what that choice costs."""
+def rank_models(run: Run) -> list[Arm]:
+    """List the arms from the highest value to the lowest, the oracle left out."""
+    values = list_models(run)["value"]
+    return list(values.sort_values(ascending=False, kind="stable").index)
+
+
+def list_models(run: Run) -> pd.DataFrame:
+    """Return the table of allocation with the arms as index, the oracle left out."""
+    table = run.allocation.set_axis(run.arms, axis="index")
+    return table.loc[[arm for arm in run.arms if not arm.is_oracle]]
+
+
+def choose_by_c_index(run: Run) -> Arm:
+    """Return the arm with the highest C-index; the best by value where no C-index is known."""
+    models = list_models(run)
+    arm: Arm = (models["c_index"] if models["c_index"].notna().any() else models["value"]).idxmax()
+    return arm
+
+
+def audit_c_index(run: Run) -> Audit:
+    """Find the arm that the C-index would have chosen, and what that choice costs."""
     from scipy import stats
 
-    years = tabulate_models(run)
-    best = str(years["years"].idxmax())
-    by_index = str(years["C-index"].idxmax()) if years["C-index"].notna().any() else best
-    enough = len(years) > 2 and years["C-index"].nunique() > 1 and years["years"].nunique() > 1
-    rho = float(stats.spearmanr(years["C-index"], years["years"], nan_policy="omit").statistic) if enough else None
-    return {
-        "by_c_index": by_index,
-        "same": by_index == best,
-        "cost": None if by_index == best else _compare_arms(run, best, by_index),
-        "spearman": rho,
-        "bound_by": run.ndcg_judge,
-    }
+    models = list_models(run)
+    best, by_index = rank_models(run)[0], choose_by_c_index(run)
+    enough = len(models) > 2 and models["c_index"].nunique() > 1 and models["value"].nunique() > 1
+    rho = float(stats.spearmanr(models["c_index"], models["value"], nan_policy="omit").statistic) if enough else None
+    return Audit(
+        by_c_index=by_index,
+        same=by_index == best,
+        cost=None if by_index == best else _compare_arms(run, best, by_index),
+        spearman=None if rho is None or math.isnan(rho) else rho,
+        bound_relevance=run.ndcg_relevance,
+    )
 
 
-def _compare_arms(run: Run, new: str, old: str) -> Json:
-    gain, low, high, p = run.gain(new, old)
-    return {"arm": old, "gain": gain, "low": low, "high": high, "p": p, "enough": bool(low > 0)}
-
-
-def tabulate_models(run: Run) -> pd.DataFrame:
-    """Tabulate the years by arm, the ceiling left out."""
-    years = run.years.assign(arm=lambda table: table["model"] + " " + table["framework"]).set_index("arm")
-    return years[years["model"] != "truth"]
+def _compare_arms(run: Run, new: Arm, old: Arm) -> Difference:
+    gain = run.gain(new, old)
+    return Difference(old, make_estimate(gain), bool(gain[1] > 0))
 
 
 def tabulate_audit(run: Run) -> pd.DataFrame:
-    """Tabulate C-index against years by arm: places by both, years short of the best, and the plug-in bound."""
+    """Tabulate C-index against value by arm: places by both, shortfall from the best, and the plug-in bound."""
     import pandas as pd
 
-    years = tabulate_models(run)
-    best, bounds = str(years["years"].idxmax()), bound_utility(run)
-    places = years[["C-index", "years"]].rank(ascending=False, method="min", na_option="bottom").astype(int)
+    models = list_models(run)
+    best, bounds = rank_models(run)[0], bound_utility(run)
+    places = models[["c_index", "value"]].rank(ascending=False, method="min", na_option="bottom").astype(int)
     rows = []
-    for arm, row in years.iterrows():
-        short, low, high, p = run.gain(best, str(arm)) if arm != best else (0.0, np.nan, np.nan, np.nan)
-        values = run.beside(str(arm), "C-index")
+    for arm in models.index:
+        short, low, high, p = run.gain(best, arm) if arm != best else (0.0, np.nan, np.nan, np.nan)
+        values = run.values_used(arm, C_INDEX)
         known = values[~np.isnan(values)]
-        rows.append(
-            {
-                "model": row["model"],
-                "framework": row["framework"],
-                "C-index": row["C-index"],
-                "C-index sd": known.std(ddof=1) if len(known) > 1 else np.nan,
-                "place by C-index": places.loc[arm, "C-index"],
-                **{name: row[name] for name in ("years", "low", "high")},
-                "place by years": places.loc[arm, "years"],
-                "short of best": short,
-                "short low": low,
-                "short high": high,
-                "p": p,
-                **dict(zip(("bound", "bound low", "bound high"), bounds[str(arm)], strict=True)),
-            }
-        )
+        row: Json = {"model": arm.model, "method": arm.method}
+        row |= {name: models.loc[arm, name] for name in ("value", "low", "high")}
+        row |= {"shortfall": short, "shortfall_low": low, "shortfall_high": high, "p": p}
+        row |= {
+            "c_index": models.loc[arm, "c_index"],
+            "c_index_sd": known.std(ddof=1) if len(known) > 1 else np.nan,
+            "place_by_c_index": places.loc[arm, "c_index"],
+            "place_by_value": places.loc[arm, "value"],
+        }
+        rows.append(row | dict(zip(("bound", "bound_low", "bound_high"), bounds[arm], strict=True)))
     return pd.DataFrame(rows)
 
 
-def bound_utility(run: Run) -> dict[str, tuple[float, float, float]]:
+def bound_utility(run: Run) -> dict[Arm, tuple[float, float, float]]:
     """Bound the share of the best utility by Theorem 1, NDCG@k / W_k, with its interval; NaN where it is unknown."""
     k = min(run.plan.k, run.waitlist)
 
@@ -115,32 +135,34 @@ def tabulate_headroom(run: Run) -> pd.DataFrame:
     """Tabulate the share of the headroom of each base model that its ranker closes (simulated data only)."""
     import pandas as pd
 
-    ceiling = run.years_of(CEILING)[0]
+    oracle = Arm(ORACLE)
+    ceiling = run.value_of(oracle)[0]
     rows = []
     for arm in run.arms:
-        if arm == CEILING:
+        if arm == oracle:
             continue
-        model, framework = split_arm(arm)
-        left, low, high, _ = run.gain(CEILING, arm)
-        row = {"model": model, "framework": framework, "years": run.years_of(arm)[0], "ceiling": ceiling}
-        row |= {"room left": left, "room low": low, "room high": high}
-        if (base := find_base(arm)) is not None:
-            row |= dict(zip(("closed", "closed low", "closed high"), _share_closed(run, arm, base), strict=True))
-        rows.append(row)
+        left, low, high, _ = run.gain(oracle, arm)
+        row: Json = {"model": arm.model, "method": arm.method, "value": run.value_of(arm)[0], "ceiling": ceiling}
+        row |= {"left": left, "left_low": low, "left_high": high}
+        closed = (np.nan,) * 3 if arm.base is None else _share_closed(run, arm, arm.base)
+        rows.append(row | dict(zip(("closed", "closed_low", "closed_high"), closed, strict=True)))
     return pd.DataFrame(rows)
 
 
-def _share_closed(run: Run, arm: str, base: str) -> tuple[float, float, float]:
+def _share_closed(run: Run, arm: Arm, base: Arm) -> tuple[float, float, float]:
     """(ranker − base) / (ceiling − base); the error of a ratio of means is that of gain − share·room (delta method)."""
+    arms = (arm, base, Arm(ORACLE))
     if run.by_folds:
-        new, old, top = (run.values(name, f"{run.judge} value") for name in (arm, base, CEILING))
+        new, old, top = (run.values(each, judged_by(run.plan.value, run.relevance)) for each in arms)
         gain, room = new - old, top - old
         share = gain.mean() / room.mean() if room.mean() > 0 else np.nan
         half = corrected_half_width(gain - share * room, run.plan.test_to_train) / room.mean()
     else:
-        table = run.pooled.values["value"]
-        new, old, top = (run.pooled.resamples[:, list(table.index).index(name)] for name in (arm, base, CEILING))
-        width = table[CEILING] - table[base]
-        share = (table[arm] - table[base]) / width if width > 0 else np.nan
+        values = run.pooled.values["value"]
+        names = list(values.index)
+        new, old, top = (run.pooled.resamples[:, names.index(each.label)] for each in arms)
+        own, below, above = (values[each.label] for each in arms)
+        width = above - below
+        share = (own - below) / width if width > 0 else np.nan
         half = np.quantile(np.abs((new - old) - share * (top - old)), 0.95) / width
     return float(share), float(share - half), float(share + half)

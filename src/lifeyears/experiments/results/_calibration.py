@@ -1,4 +1,4 @@
-"""Calibration of a run: predicted years against those of the judge."""
+"""Calibration of a run: predicted against observed time, as far as the run can judge it."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._plan import CEILING
-
 if TYPE_CHECKING:
     import pandas as pd
 
     from ..._typing import FloatArray
+    from ..types import Arm
     from ._run import Run
 
 TENTHS = 10
 
 
 def tabulate_calibration(run: Run) -> pd.DataFrame:
-    """Tabulate predicted years against the judge's, in tenths of the predictions; all rows of the first iteration."""
+    """Tabulate predicted time against that of the judging relevance, in tenths; all rows of the first iteration."""
     import pandas as pd
 
     rows = []
@@ -30,13 +29,14 @@ def tabulate_calibration(run: Run) -> pd.DataFrame:
             mean, half = outcome[members].mean(), _half_width(outcome[members])
             rows.append(
                 {
-                    "arm": arm,
+                    "model": arm.model,
+                    "method": arm.method,
                     "tenth": int(place) + 1,
                     "patients": int(members.sum()),
                     "predicted": float(predicted[members].mean()),
                     "outcome": float(mean),
-                    "outcome low": float(mean - half),
-                    "outcome high": float(mean + half),
+                    "outcome_low": float(mean - half),
+                    "outcome_high": float(mean + half),
                 }
             )
     return pd.DataFrame(rows)
@@ -52,24 +52,25 @@ def summarise_calibration(run: Run) -> pd.DataFrame:
         slope, half_slope = (np.nan, np.nan) if constant else _slope(predicted, outcome)
         rows.append(
             {
-                "arm": arm,
+                "model": arm.model,
+                "method": arm.method,
                 "predicted": float(predicted.mean()),
                 "outcome": float(outcome.mean()),
-                "predicted less outcome": gap,
-                "gap low": gap - half,
-                "gap high": gap + half,
+                "gap": gap,
+                "gap_low": gap - half,
+                "gap_high": gap + half,
                 "slope": slope,
-                "slope low": slope - half_slope,
-                "slope high": slope + half_slope,
+                "slope_low": slope - half_slope,
+                "slope_high": slope + half_slope,
             }
         )
     return pd.DataFrame(rows)
 
 
-def _predictions(run: Run) -> list[tuple[str, FloatArray, FloatArray, bool]]:
+def _predictions(run: Run) -> list[tuple[Arm, FloatArray, FloatArray, bool]]:
     """Of each arm: predictions, the judge's outcomes, and whether it is constant within folds, as KM is."""
     first = run.first
-    outcome = np.concatenate([job.outcomes[run.judge] for job in first])
+    outcome = np.concatenate([job.outcomes[run.relevance] for job in first])
     return [
         (
             arm,
@@ -78,7 +79,7 @@ def _predictions(run: Run) -> list[tuple[str, FloatArray, FloatArray, bool]]:
             all(np.ptp(job.scores[j]) <= 1e-9 * max(1.0, float(np.abs(job.scores[j]).max())) for job in first),
         )
         for j, arm in enumerate(run.arms)
-        if arm != CEILING
+        if not arm.is_oracle
     ]
 
 

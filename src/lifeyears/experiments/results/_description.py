@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...curves import product_limit
+from ...data import cohort_summary
 from ...outcome import Outcome
 
 if TYPE_CHECKING:
@@ -17,6 +18,25 @@ if TYPE_CHECKING:
 MOST_COLUMNS = 400
 
 
+COHORT_KEYS = {
+    "Total patients": "patients",
+    "Censored": "censored",
+    "Censored (%)": "censored_percent",
+    "Total features": "features",
+    "Categorical features": "categorical_features",
+}
+FOLLOW_UP_KEYS = {"Entire cohort": "all", "Observed": "observed", "Censored": "censored"}
+
+
+def tabulate_cohort(y: Outcome, X: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Tabulate the cohort and its follow-up, the paper's Tables A4 and A5."""
+    described = cohort_summary(y, X)
+    return {
+        "cohort": described.cohort.rename(columns=COHORT_KEYS),
+        "follow_up": described.followup.rename(columns=FOLLOW_UP_KEYS).reset_index(names="follow_up"),
+    }
+
+
 def tabulate_survival(y: Outcome, tau: float) -> pd.DataFrame:
     """Tabulate Kaplan–Meier of the event and of follow-up, and the number at risk, at 81 times up to the horizon."""
     import pandas as pd
@@ -25,9 +45,9 @@ def tabulate_survival(y: Outcome, tau: float) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "time": times,
-            "without event": _steps(y, times),
-            "still followed": _steps(y.censoring(), times),
-            "at risk": [int((y.time >= time).sum()) for time in times],
+            "without_event": _steps(y, times),
+            "still_followed": _steps(y.censoring(), times),
+            "at_risk": [int((y.time >= time).sum()) for time in times],
         }
     )
 
@@ -45,15 +65,15 @@ def tabulate_predictors(X: pd.DataFrame) -> pd.DataFrame:
     for name in X.columns[:MOST_COLUMNS]:
         column = X[name]
         known = column.dropna()
-        row = {"predictor": str(name), "share missing": float(column.isna().mean())}
+        row = {"predictor": str(name), "share_missing": float(column.isna().mean())}
         if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
             quartiles = known.astype(float).quantile([0.5, 0.25, 0.75]).tolist() if len(known) else [np.nan] * 3
-            row |= {"kind": "number", **dict(zip(("median", "quartile low", "quartile high"), quartiles, strict=True))}
+            row |= {"kind": "number", **dict(zip(("median", "quartile_low", "quartile_high"), quartiles, strict=True))}
         else:
             counts = known.astype(str).value_counts()
             row |= {"kind": f"{len(counts)} categories"}
             if len(counts):
-                row |= {"commonest": str(counts.index[0]), "share of commonest": float(counts.iloc[0] / len(known))}
+                row |= {"commonest": str(counts.index[0]), "share_of_commonest": float(counts.iloc[0] / len(known))}
         rows.append(row)
-    columns = ["predictor", "kind", "share missing", "median", "quartile low", "quartile high", "commonest"]
-    return pd.DataFrame(rows, columns=[*columns, "share of commonest"])
+    columns = ["predictor", "kind", "share_missing", "median", "quartile_low", "quartile_high", "commonest"]
+    return pd.DataFrame(rows, columns=[*columns, "share_of_commonest"])

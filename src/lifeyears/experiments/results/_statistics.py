@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from scipy import stats
 
 from ..._typing import FloatArray
+
+_Key = TypeVar("_Key", bound=Hashable)
 
 ENOUGH_ROWS = 40  # for each place on a list: docs/estimators.md has the coverage
 ENOUGH_JOBS = 10  # fewer folds than this have too little spread to judge by
@@ -50,7 +54,7 @@ def clip_interval(value: float, low: float, high: float, least: float, most: flo
     return float(value), float(max(low, min(least, value))), float(min(high, max(most, value)))
 
 
-def correct_p_values(p: dict[str, float]) -> dict[str, float]:
+def correct_p_values(p: Mapping[_Key, float]) -> dict[_Key, float]:
     """Correct p-values for how many there are (Holm's step-down method); an unknown one counts as 1.
 
     Examples

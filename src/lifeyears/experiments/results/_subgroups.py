@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ..._typing import FloatArray, IntArray
 from ...data import Dataset
 from ...metrics import discounts, rank_weights
-from .._plan import find_base
 from ..columns import COLUMN_NAMES, find_column
+from ..types import Arm
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,9 +63,9 @@ def tabulate_subgroups(
     data: Dataset,
     rows: IntArray,
     relevance: FloatArray,
-    scores: dict[str, FloatArray],
+    scores: dict[Arm, FloatArray],
     waitlist: int,
-    ranks: dict[str, FloatArray] | None = None,
+    ranks: dict[Arm, FloatArray] | None = None,
     k: int = 1,
     strata: NDArray[np.generic] | None = None,
     named: Sequence[str] = (),
@@ -102,23 +102,23 @@ def tabulate_subgroups(
             row = {
                 "by": question,
                 "group": label,
-                "arm": arm,
+                "model": arm.model,
+                "method": arm.method,
                 "patients": len(members),
-                "share of patients": len(members) / len(rows),
-                "share of allocations": float(share[place, j]),
+                "share_of_patients": len(members) / len(rows),
+                "share_of_allocations": float(share[place, j]),
                 **_ends("", drawn_share[:, place, j]),
             }
-            base = find_base(arm)
-            changed = base is not None
-            b = j if base is None else arms.index(base)
+            changed = arm.base is not None
+            b = j if arm.base is None else arms.index(arm.base)
             row |= {
-                "share change": float(share[place, j] - share[place, b]) if changed else np.nan,
-                **_ends("change ", drawn_share[:, place, j] - drawn_share[:, place, b] if changed else np.array([])),
-                "years of allocations": float(won[place, 1, j] / won[place, 0, j]) if won[place, 0, j] else np.nan,
-                **_ends("years ", drawn_years[:, place, j]),
-                "predicted less outcome": float(gap.mean()),
-                "gap low": float(gap.mean() - half),
-                "gap high": float(gap.mean() + half),
+                "share_change": float(share[place, j] - share[place, b]) if changed else np.nan,
+                **_ends("change_", drawn_share[:, place, j] - drawn_share[:, place, b] if changed else np.array([])),
+                "value": float(won[place, 1, j] / won[place, 0, j]) if won[place, 0, j] else np.nan,
+                **_ends("value_", drawn_years[:, place, j]),
+                "gap": float(gap.mean()),
+                "gap_low": float(gap.mean() - half),
+                "gap_high": float(gap.mean() + half),
             }
             table.append(row)
     return pd.DataFrame(table)

@@ -1,123 +1,196 @@
-"""A run in words and in one file: its reading, and the summary of which report and page are made."""
+"""A run in one file: the summary of which report, page and REST are made, written and read as JSON."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from ..._typing import Json
 from ..._version import __version__
+from ...errors import DataError, FileReadError, Message, MissingFileError, Setting
 from ..jobs import select_rows
-from ._audit import audit_c_index, choose_best, tabulate_models
-from ._statistics import ENOUGH_ROWS
-from ._warnings import list_warnings
+from ..types import DataNote, MethodNote, Summary, Support, Waitlist
+from ._audit import audit_c_index, choose_best
 
 if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+    from ..._typing import PathLike
+    from ...data import Dataset
+    from .._plan import Plan
     from ._run import Run
 
-SCHEMA = 2
+SCHEMA = 3
+SUMMARY = "summary.json"
 NOT_IN_SUMMARY = ("measures",)  # long: in tables/ only
 
 
-def summarise_run(run: Run) -> Json:
-    """Summarise a run for report and page; see docs/runs.md for the fields."""
-    data = run.dataset
-    report = data.report
-    return {
-        "schema": SCHEMA,
-        "version": __version__,
-        "protocol": run.plan.protocol,
-        "plan": run.plan.as_dict(),
-        "command": run.command,
-        "data": {
-            "name": data.name,
-            "rows": len(data),
-            "used": len(select_rows(data, run.plan)),
-            "features": data.X.shape[1],
-            "events": int(data.y.n_events),
-            "unit": data.unit,
-            "source": data.source,
-            "simulated": data.truth is not None,
-            "entry": data.entry is not None,
-            "read": None if report is None else json.loads(json.dumps(asdict(report))),
-        },
-        "judge": run.judge,
-        "ndcg_judge": run.ndcg_judge,
-        "intervals": "corrected resampled t over folds" if run.by_folds else "bootstrap-t over pooled patients",
-        "waitlist": {"asked": run.plan.waitlist, "used": run.waitlist, "k": min(run.plan.k, run.waitlist)},
-        "counts": run.counts,
-        "warnings": list_warnings(run, run.support),
-        "best": run.best(),
-        "answer": replace_nan(choose_best(run)),
-        "audit": replace_nan(audit_c_index(run)),
-        "support": {
-            "violated": any(report.violated for report in run.support.values()),
-            "words": {name: str(report) for name, report in run.support.items()},
-        },
-        "reading": describe_run(run),
-        "tables": {
-            name: json.loads(table.to_json(orient="split", index=False))
-            for name, table in run.tables.items()
-            if name not in NOT_IN_SUMMARY
-        },
-    }
-
-
-def describe_run(run: Run) -> str:
-    """Describe the run in a few sentences."""
-    models = tabulate_models(run)
-    best, by_index = models["years"].idxmax(), models["C-index"].idxmax()
-    unit = run.dataset.unit
-    judges = {"truth": "the true lifetimes", "expected": "the true expected life", "DR": "doubly robust estimates"}
-    text = (
-        f"Most {unit} per allocation: {best}, {_format_interval(*models.loc[best, ['years', 'low', 'high']])}, "
-        f"by {judges[run.judge]}, "
-        f"{describe_pick(min(run.plan.k, run.waitlist))} of a waitlist of {run.waitlist}. "
+def summarise_run(run: Run) -> Summary:
+    """Summarise a run for report, page and REST; see docs/runs.md for the fields."""
+    plan = run.plan
+    return Summary(
+        schema=SCHEMA,
+        version=__version__,
+        protocol=plan.protocol,
+        plan=plan.as_dict(),
+        command=run.command,
+        data=describe_data(run.dataset, plan),
+        models=note_methods(plan, "models"),
+        rankers=note_methods(plan, "rankers"),
+        estimators=note_methods(plan, "estimators"),
+        metrics=note_methods(plan, "metrics"),
+        relevance=run.relevance,
+        ndcg_relevance=run.ndcg_relevance,
+        intervals="folds" if run.by_folds else "patients",
+        waitlist=Waitlist(plan.waitlist, run.waitlist, min(plan.k, run.waitlist)),
+        counts=run.clipped | run.counts,
+        findings=run.findings,
+        answer=choose_best(run),
+        audit=audit_c_index(run),
+        support=Support(
+            any(report.violated for report in run.support.values()),
+            {name: str(report) for name, report in run.support.items()},
+        ),
+        tables={name: run.typed_table(name) for name in run.tables if name not in NOT_IN_SUMMARY},
     )
-    if by_index == best:
-        text += "C-index would have chosen the same. "
-    else:
-        cost, low, high, _ = run.gain(best, by_index)
-        lost = _format_interval(cost, low, high)
-        text += f"C-index would have chosen {by_index}, which costs {lost} {unit} per allocation. "
-    others = [arm for arm in models.index if arm != best]
-    if others:
-        second = models.loc[others, "years"].idxmax()
-        gain, low, high, _ = run.gain(best, second)
-        alike = choose_best(run)["alike"]
-        text += f"Over the next best, {second}, it gains {_format_interval(gain, low, high)}. " + (
-            f"Corrected for {len(others)} comparisons, it cannot be told from {len(alike)} of the other {len(others)}: "
-            f"{', '.join(alike)}."
-            if alike
-            else "The evidence is enough to say that it is better than every other."
+
+
+def note_methods(plan: Plan, group: str) -> tuple[MethodNote, ...]:
+    """List the methods of a kind with their labels and origins."""
+    return tuple(MethodNote(spec.key, spec.label, spec.origin()) for spec in plan.methods_of(group))
+
+
+def describe_data(data: Dataset, plan: Plan) -> DataNote:
+    """Describe the data of a run, with what reading them reported."""
+    report = data.report
+    return DataNote(
+        name=data.name,
+        rows=len(data),
+        used=len(select_rows(data, plan)),
+        features=data.X.shape[1],
+        events=int(data.y.n_events),
+        unit=data.unit,
+        source=data.source,
+        simulated=data.truth is not None,
+        has_entry=data.entry is not None,
+        rows_read=None if report is None else int(report.rows_read),
+        rows_kept=None if report is None else int(report.rows_kept),
+        dropped_rows={} if report is None else {str(k): int(v) for k, v in report.dropped_rows.items()},
+        dropped_columns={} if report is None else {str(k): str(v) for k, v in report.dropped_columns.items()},
+        filtered_values={} if report is None else {str(k): int(v) for k, v in report.filtered_values.items()},
+        warnings=() if report is None else tuple(map(str, report.warnings)),
+    )
+
+
+@lru_cache(maxsize=1)
+def _adapter() -> TypeAdapter[Summary]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Summary)
+
+
+def write_summary(summary: Summary) -> bytes:
+    """Write a summary as JSON; what is missing is null."""
+    return _adapter().dump_json(summary, indent=1) + b"\n"
+
+
+def summary_schema() -> Json:
+    """Return the JSON schema of summary.json, generated from `Summary`.
+
+    Examples
+    --------
+    >>> sorted(summary_schema()["properties"])[:3]
+    ['answer', 'audit', 'command']
+    """
+    return _adapter().json_schema()
+
+
+def read_summary(folder: PathLike) -> Summary:
+    """Read the summary of a finished run.
+
+    Parameters
+    ----------
+    folder : path
+        The folder of the run.
+
+    Returns
+    -------
+    Summary
+
+    Raises
+    ------
+    MissingFileError
+        If the folder or the file is not there.
+    FileReadError
+        If the file is not JSON.
+    DataError
+        If it is not the summary of a run, or has a schema that this version does not read.
+    """
+    folder = Path(folder)
+    path = folder / SUMMARY
+    if not folder.is_dir():
+        raise MissingFileError(f"there is no folder {folder}")
+    if not path.exists():
+        if (folder / "manifest.json").exists():
+            raise MissingFileError(
+                f"{folder} holds a run that is not finished (no {SUMMARY})",
+                hint="Run its command again: the run continues where it was stopped.",
+            )
+        raise MissingFileError(f"{folder} holds no finished run (no {SUMMARY})")
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, OSError) as error:
+        raise FileReadError(
+            f"{path} cannot be read as JSON ({error})", hint="Run the command of the run again."
+        ) from None
+    return parse_summary(content, str(path))
+
+
+def parse_summary(content: object, where: str = "the summary") -> Summary:
+    """Check the content of a summary.json and return it as a `Summary`.
+
+    Raises
+    ------
+    DataError
+        If it is not the summary of a run, of another schema, or lacks something; the message names what.
+
+    Examples
+    --------
+    >>> parse_summary({"schema": 1})
+    Traceback (most recent call last):
+        ...
+    lifeyears.errors.DataError: the summary has schema 1; this version of lifeyears reads 3. Run its command again with
+    another folder, out=.
+    """
+    from pydantic import ValidationError
+
+    if not isinstance(content, dict) or not isinstance(content.get("schema"), int):
+        raise DataError(
+            f"{where} is not the summary of a run (it has no schema): was it written by lifeyears simulate?"
         )
-    rows = sum(len(job.rows) for job in run.first)
-    if not run.by_folds and run.few_rows:
-        text += (
-            f" There are {rows / run.waitlist:.0f} patients for each place on the list, fewer than {ENOUGH_ROWS}: "
-            "intervals cover less often than they say."
+    _check_schema(content["schema"], where)
+    try:
+        summary = _adapter().validate_python(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise DataError(f"{where} does not fit schema {SCHEMA}: {place}: {first['msg']}", field=place) from None
+    for name, table in summary.tables.items():
+        if any(len(row) != len(table.columns) for row in table.rows):
+            raise DataError(f"{where}: the table {name!r} has rows that do not fit its columns", field=name)
+    return summary
+
+
+def _check_schema(schema: int, where: str) -> None:
+    if schema < SCHEMA:
+        raise DataError(
+            f"{where} has schema {schema}; this version of lifeyears reads {SCHEMA}",
+            hint=Message("Run its command again with another folder, ", Setting("out"), "."),
         )
-    return text
-
-
-def _format_interval(value: float, low: float, high: float) -> str:
-    """A value with its interval; no zero is negative."""
-    value, low, high = (round(float(number), 2) + 0.0 for number in (value, low, high))
-    return f"{value:.2f} ({low:.2f} to {high:.2f})"
-
-
-def describe_pick(k: int) -> str:
-    """Describe who gets the allocation: Algorithm 1's choice."""
-    return "top pick" if k == 1 else f"draw by position among the first {k}"
-
-
-def replace_nan(value: object) -> object:
-    """Replace NaN by None, as JSON has it."""
-    if isinstance(value, dict):
-        return {name: replace_nan(part) for name, part in value.items()}
-    if isinstance(value, list):
-        return [replace_nan(part) for part in value]
-    return None if isinstance(value, float) and not np.isfinite(value) else value
+    if schema > SCHEMA:
+        raise DataError(
+            f"{where} has schema {schema}, newer than the {SCHEMA} that this version of lifeyears reads",
+            hint="Upgrade lifeyears.",
+        )

@@ -35,7 +35,7 @@ def check_support(run: Run, tau: float | None = None) -> dict[str, PositivityRep
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         X = TablePreprocessor().fit_transform(run.dataset.X.iloc[rows])
-        models = {"Kaplan–Meier": KaplanMeier(), "Cox": Cox(alpha=NUISANCE_RIDGE)}
+        models = {"KM": KaplanMeier(), "Cox": Cox(alpha=NUISANCE_RIDGE)}
         return {name: check_positivity(model, X, y, tau, by=entry) for name, model in models.items()}
 
 
@@ -56,13 +56,13 @@ def tabulate_support(reports: dict[str, PositivityReport], rows: int) -> dict[st
         "positivity": pd.DataFrame(
             [
                 {
-                    "model of censoring": name,
+                    "censoring": name,
                     "rows": rows,
-                    "smallest chance to be followed": report.smallest_reach,
-                    "share out of reach": report.share_out_of_reach,
-                    "effective sample size": report.effective_sample_size,
-                    "share of the heaviest weight": report.largest_weight_share,
-                    "rows below the floor": report.n_below_floor,
+                    "smallest_chance": report.smallest_reach,
+                    "share_unsupported": report.share_out_of_reach,
+                    "effective_sample_size": report.effective_sample_size,
+                    "heaviest_weight_share": report.largest_weight_share,
+                    "rows_below_floor": report.n_below_floor,
                     "floor": report.floor,
                 }
                 for name, report in reports.items()
@@ -76,16 +76,21 @@ def tabulate_support(reports: dict[str, PositivityReport], rows: int) -> dict[st
         groups = report.groups.set_axis(names).rename_axis("entered").reset_index()
         tables["positivity_groups"] = groups.rename(
             columns={
-                "reach": "chance to be followed",
-                "longest_followup": "longest follow-up",
-                "out_of_reach": "share out of reach",
+                "reach": "chance",
+                "out_of_reach": "share_unsupported",
             }
         )
         if report.frontier is not None and len(report.frontier):
-            frontier = report.frontier.rename(columns={"tau": "horizon", "latest": "supported up to entry"})
-            tables["positivity_frontier"] = frontier.astype({"supported up to entry": str})
+            frontier = report.frontier.rename(columns={"tau": "horizon", "latest": "latest_entry"})
+            tables["positivity_frontier"] = frontier.astype({"latest_entry": str})
     drawn = np.unique(np.linspace(0, len(names) - 1, min(MOST_LINES, len(names))).round().astype(int))
     keep = np.flatnonzero(report.curves.times <= report.tau * 1.1)[::2]
-    curves = {names[place]: np.append(1.0, report.curves.survival[place][keep]) for place in drawn}
-    tables["positivity_curves"] = pd.DataFrame({"time": np.append(0.0, report.curves.times[keep]), **curves})
+    times = np.append(0.0, report.curves.times[keep])
+    curves = [
+        pd.DataFrame(
+            {"entered": names[place], "time": times, "chance": np.append(1.0, report.curves.survival[place][keep])}
+        )
+        for place in drawn
+    ]
+    tables["positivity_curves"] = pd.concat(curves, ignore_index=True)
     return tables

@@ -2,61 +2,30 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..._files import write_whole
-from ..._views import make_columns
+from ..._views import TableColumn
 from ..paper import PAPER_TABLES, load_paper_table
+from ._summary import SUMMARY, write_summary
+from ._tables import LONG_TABLES, display_columns, make_paper_table
 
 if TYPE_CHECKING:
-    import pandas as pd
-
+    from ..types import Arm, Table
     from ._run import Run
 
-TITLES = {
-    "years": "Years per allocation from a waitlist and NDCG over waitlists, with 95% intervals",
-    "audit": "The decision audit: C-index against years per allocation, and the plug-in bound",
-    "room": "Share of the room between base model and ceiling that is closed",
-    "comparison": "Every paired difference of years, with intervals as those of the gains",
-    "table_1": "Table 1: ground-truth metrics under artificial censoring",
-    "table_2": "Table 2: metrics and estimated NDCG on the full data",
-    "table_a6": "Table A6: pairwise accuracy of the estimators, by fold (%)",
-    "table_a6_by_iteration": "Table A6: pairwise accuracy of the estimators, by iteration (%)",
-    "table_a6_whole_life": "Table A6: the same by fold and by the whole life, as in Table 1 (%)",
-    "table_a7": "Table A7: EY NDCG@k",
-    "table_a8": "Table A8: IPCW NDCG@k",
-    "figure_a1": "Figures A1 and A2: mean absolute error and Spearman's ρ of estimates, by life within the horizon",
-    "figure_a1_whole_life": "Figures A1 and A2: the same by the whole life, as in Table 1",
-    "figure_a2": "Figure A2: true and estimated measures, one row per arm and job",
-    "gain_truth": "Figure 2: gain in NDCG@k over the base model (%)",
-    "gain_ey": "Figure 3a: gain in EY NDCG@k over the base model (%)",
-    "gain_ipcw": "Figure 3b: gain in IPCW NDCG@k over the base model (%)",
-    "measures": "Every measure of every job",
-    "subgroups": "Who gets the allocations of the best arm, by subgroup",
-    "subgroups_moved": "Who enters and who leaves the top when a ranker takes its base model's place: clear changes",
-    "calibration": "Calibration: predicted years against the judge's, by tenths of the predictions",
-    "calibration_by_arm": "Calibration in the large, and the slope of outcomes on predictions",
-    "positivity": "Support at the horizon, by model of censoring",
-    "positivity_groups": "Support at the horizon by entry (Cox model of censoring)",
-    "positivity_frontier": "The latest entry that each horizon supports",
-    "positivity_curves": "The chance of still being followed, by entry",
-    "cohort": "The cohort (Table A4)",
-    "follow_up": "Follow-up (Table A5)",
-    "survival": "Kaplan–Meier of the event and of follow-up",
-    "predictors": "The predictors",
-}
-LONG = ("measures", "figure_a2", "calibration", "positivity_groups", "positivity_curves", "survival", "predictors")
 UNOS = "The paper's (UNOS, not this data)"
+MOVED = "Who enters and who leaves the top when a ranking method takes its base model's place: clear changes"
 NOTE = (
     "± is one standard deviation over folds; * p < .05, ** p < .01 by Wilcoxon's two-sided test against the base "
     "model, as in the paper (a loss gets stars too; with few folds it cannot get there); it takes overlapping folds "
     "for independent. `tables/*.csv` have both p-values. KM's equal scores are averaged over, where the paper drew one "
     "order. In Table A6 a tie of two estimates counts as half right. IPCW NDCG is divided by the ideal of its own "
     "relevance and lies within [0, 1]; the paper's exceeds 1 in places, so its divisor must be another. In Table 1 and "
-    "Figure 2 NDCG@k is by the whole life, as in the paper, and waitlist NDCG, like all years, by life within the "
-    "horizon. Table 2's DR years are means over folds, where the years above pool patients if there are fewer than ten "
+    "Figure 2 NDCG@k is by the whole life, as in the paper, and waitlist NDCG, like all values, by life within the "
+    "horizon. Table 2's DR values are means over folds, where the values above pool patients if there are fewer than ten "
     "jobs."
 )
 
@@ -69,68 +38,59 @@ def write_tables(run: Run, out: Path) -> None:
             write_whole(out / "tables" / f"{name}_paper.csv", load_paper_table(name).to_csv(index=False).encode())
     write_whole(out / "tables.md", render_markdown(run).encode())
     write_whole(out / "tables.tex", render_latex(run).encode())
-    write_whole(
-        out / "summary.json", (json.dumps(run.summary, indent=1, sort_keys=True, allow_nan=False) + "\n").encode()
-    )
+    write_whole(out / SUMMARY, write_summary(run.summary))
 
 
-def list_printed(run: Run) -> list[tuple[str, pd.DataFrame]]:
-    """List title and cells of every table that fits a page, the paper's after ours."""
+def list_printed(run: Run) -> list[tuple[str, list[TableColumn]]]:
+    """List title and columns of every table that fits a page, the paper's after ours."""
     printed = []
-    for name, table in {**run.tables, **_short_subgroups(run)}.items():
-        if name not in LONG:
-            printed.append((TITLES[name], format_cells(table)))
+    for name, table in run.summary.tables.items():
+        if name == "subgroups":
+            printed += [(short.title, display_columns(short)) for short in _short_subgroups(table, run.best())]
+        elif name not in LONG_TABLES:
+            printed.append((table.title, display_columns(table)))
         if name in PAPER_TABLES:
-            printed.append((f"{TITLES[name]}. {UNOS}", format_cells(load_paper_table(name))))
+            printed.append((f"{table.title}. {UNOS}", display_columns(make_paper_table(name))))
     return printed
 
 
-def _short_subgroups(run: Run) -> dict[str, pd.DataFrame]:
+def _short_subgroups(table: Table, best: Arm) -> list[Table]:
     """The best arm's subgroups, and the changes by rankers whose interval leaves out 0."""
-    if "subgroups" not in run.tables:
-        return {}
-    table = run.tables["subgroups"]
-    moved = table[(table["change low"] > 0) | (table["change high"] < 0)]
-    best = table[table["arm"] == run.best()].drop(columns="arm")
-    columns = ["by", "group", "arm", "share of patients", "share change", "change low", "change high"]
-    return {"subgroups": best} | ({"subgroups_moved": moved[columns]} if len(moved) else {})
+    low, high = (table.keys.index(key) for key in ("change_low", "change_high"))
+    moved = tuple(row for row in table.rows if _above_zero(row[low]) or _above_zero(row[high], -1))
+    shown = ("by", "group", "model", "method", "share_of_patients", "share_change", "change_low", "change_high")
+    changes = replace(table, title=MOVED, rows=moved).drop(*(key for key in table.keys if key not in shown))
+    of_best = table.select(model=best.model, method=best.method).drop("model", "method")
+    return [of_best, *([changes] if moved else [])]
+
+
+def _above_zero(value: object, sign: int = 1) -> bool:
+    return isinstance(value, (int, float)) and sign * value > 0
 
 
 def render_markdown(run: Run) -> str:
     """Render all tables but the long ones in Markdown, with the paper's after them."""
     parts = [f"# {run.dataset.name}: {run.plan.protocol} protocol\n", run.reading() + "\n"]
-    parts += [f"## {title}\n\n{to_markdown(cells)}\n" for title, cells in list_printed(run)]
+    parts += [f"## {title}\n\n{to_markdown(columns)}\n" for title, columns in list_printed(run)]
     return "\n".join([*parts, NOTE + "\n"])
 
 
-def format_cells(table: pd.DataFrame) -> pd.DataFrame:
-    """Format mean ± sd and stars in one cell, as the paper prints them; a value and its interval in one."""
-    import pandas as pd
-
-    return pd.DataFrame({column.name: column.texts for column in make_columns(table)})
-
-
-def to_markdown(table: pd.DataFrame) -> str:
+def to_markdown(columns: list[TableColumn]) -> str:
     """Write a table in Markdown, without a further dependency."""
-    lines = ["| " + " | ".join(map(str, table.columns)) + " |", "|" + "---|" * len(table.columns)]
-    lines += ["| " + " | ".join(str(value) for value in row) + " |" for row in table.itertuples(index=False)]
+    lines = ["| " + " | ".join(column.name for column in columns) + " |", "|" + "---|" * len(columns)]
+    lines += ["| " + " | ".join(cells) + " |" for cells in zip(*(column.texts for column in columns), strict=True)]
     return "\n".join(lines)
 
 
 def render_latex(run: Run) -> str:
     """Render the same in LaTeX, for booktabs."""
     parts = []
-    for title, cells in list_printed(run):
-        lines = [
-            "\\begin{table}",
-            "\\centering",
-            f"\\begin{{tabular}}{{ll{'c' * (len(cells.columns) - 2)}}}",
-            "\\toprule",
-        ]
-        lines.append(" & ".join(_escape_latex(str(column)) for column in cells.columns) + " \\\\ \\midrule")
-        lines += [
-            " & ".join(_escape_latex(str(value)) for value in row) + " \\\\" for row in cells.itertuples(index=False)
-        ]
+    for title, columns in list_printed(run):
+        form = "".join("c" if column.numeric else "l" for column in columns)
+        lines = ["\\begin{table}", "\\centering", f"\\begin{{tabular}}{{{form}}}", "\\toprule"]
+        lines.append(" & ".join(_escape_latex(column.name) for column in columns) + " \\\\ \\midrule")
+        rows = zip(*(column.texts for column in columns), strict=True)
+        lines += [" & ".join(map(_escape_latex, row)) + " \\\\" for row in rows]
         lines += ["\\bottomrule", "\\end{tabular}", f"\\caption{{{_escape_latex(title)}}}", "\\end{table}", ""]
         parts.append("\n".join(lines))
     return "\n".join([*parts, _escape_latex(NOTE.replace("`", "")), ""])

@@ -1,6 +1,13 @@
 """Hazards along linear splines, piecewise in time, with empirical-Bayes prior variances."""
 
-from ._hazards import SplineHazards, fit_spline_hazards
+from ._hazards import FittedSplines, SplineSearch, fit_spline_hazards, fit_spline_interactions
 from ._terms import InteractionTerms, SplineTerms
 
-__all__ = ["InteractionTerms", "SplineHazards", "SplineTerms", "fit_spline_hazards"]
+__all__ = [
+    "FittedSplines",
+    "InteractionTerms",
+    "SplineSearch",
+    "SplineTerms",
+    "fit_spline_hazards",
+    "fit_spline_interactions",
+]

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 from scipy import linalg
@@ -51,7 +52,7 @@ INTERACTION_PRIOR = PriorVariance(1 / 3000, 1e-3, 0.01)  # interactions are many
 
 
 @dataclass(frozen=True, eq=False)
-class SplineHazards:
+class FittedSplines:
     """Log hazards f(x) = Σ slope·(min(x, high) − knot)₊, and interactions of two such terms, centred, in each interval.
 
     Beyond the range of a column in training its terms stay constant.
@@ -65,6 +66,9 @@ class SplineHazards:
     interaction_slope : array, shape (intervals, interactions)
     intervals : tuple of HazardInterval
     """
+
+    additive: ClassVar[bool] = True
+    rounds: ClassVar[int | None] = None
 
     splines: SplineTerms
     interactions: InteractionTerms
@@ -177,9 +181,35 @@ class IntervalLikelihood:
         return HazardInterval(baseline, baseline.life_table(log_hazard, self.length), self.length)
 
 
-def fit_spline_hazards(
-    X: FloatArray, y: Outcome, edges: FloatArray, with_interactions: bool = False
-) -> tuple[list[SplineHazards], bool]:
+@dataclass(frozen=True, eq=False)
+class SplineSearch:
+    """Fitted spline hazards, with what a search for interactions continues from.
+
+    Attributes
+    ----------
+    hazards : FittedSplines
+    X : array, shape (n, p)
+        The training rows.
+    likelihoods : list of IntervalLikelihood
+    coef : array, shape (intervals, splines)
+    importance, prior : arrays, shape (splines,)
+        About what each spline adds to the likelihood, and its prior variance.
+    """
+
+    hazards: FittedSplines
+    X: FloatArray
+    likelihoods: list[IntervalLikelihood]
+    coef: FloatArray
+    importance: FloatArray
+    prior: FloatArray
+
+    @property
+    def converged(self) -> bool:
+        """Whether Newton's method always converged so far."""
+        return all(each.converged for each in self.likelihoods)
+
+
+def fit_spline_hazards(X: FloatArray, y: Outcome, edges: FloatArray) -> SplineSearch:
     """Fit spline hazards, interval by interval.
 
     A first fit has one ridge for all terms. From there the marginal likelihood is maximised over the prior variance of
@@ -191,15 +221,11 @@ def fit_spline_hazards(
     y : Outcome
     edges : array
         Where follow-up is cut into intervals, 0 and τ included (`choose_cut_points`).
-    with_interactions : bool, default False
-        Whether to fit a second model, with interactions.
 
     Returns
     -------
-    list of SplineHazards
-        The model of splines alone and, if asked for, the one with interactions.
-    bool
-        Whether Newton's method always converged.
+    SplineSearch
+        The fitted hazards, and what `fit_spline_interactions` continues from.
     """
     likelihoods = [IntervalLikelihood(X, y, start, stop) for start, stop in pairwise(edges)]
     splines = _screen_terms(likelihoods, SplineTerms.from_matrix(X))
@@ -210,16 +236,29 @@ def fit_spline_hazards(
             for each in likelihoods
         ]
     )
-    alone, coef, importance, prior = _fit_by_marginal_likelihood(likelihoods, splines, NO_INTERACTIONS, near, initial)
-    models = [alone]
-    if with_interactions:
-        strongest = np.sort(np.argsort(-importance, kind="stable")[:STRONGEST])
-        interactions = InteractionTerms.from_splines(X, alone.splines, strongest)
-        n_interactions = len(interactions.mean)
-        start = np.column_stack([coef, np.zeros((len(likelihoods), n_interactions))])
-        prior = np.append(prior, np.full(n_interactions, INTERACTION_PRIOR.initial))
-        models.append(_fit_by_marginal_likelihood(likelihoods, alone.splines, interactions, start, prior)[0])
-    return models, all(each.converged for each in likelihoods)
+    hazards, coef, importance, prior = _fit_by_marginal_likelihood(likelihoods, splines, NO_INTERACTIONS, near, initial)
+    return SplineSearch(hazards, X, likelihoods, coef, importance, prior)
+
+
+def fit_spline_interactions(search: SplineSearch) -> FittedSplines:
+    """Fit spline hazards with interactions: products of the strongest terms of a first fit, two at a time.
+
+    Parameters
+    ----------
+    search : SplineSearch
+        The fit without interactions.
+
+    Returns
+    -------
+    FittedSplines
+    """
+    splines = search.hazards.splines
+    strongest = np.sort(np.argsort(-search.importance, kind="stable")[:STRONGEST])
+    interactions = InteractionTerms.from_splines(search.X, splines, strongest)
+    n_interactions = len(interactions.mean)
+    start = np.column_stack([search.coef, np.zeros((len(search.likelihoods), n_interactions))])
+    prior = np.append(search.prior, np.full(n_interactions, INTERACTION_PRIOR.initial))
+    return _fit_by_marginal_likelihood(search.likelihoods, splines, interactions, start, prior)[0]
 
 
 def _screen_terms(likelihoods: Sequence[IntervalLikelihood], splines: SplineTerms) -> SplineTerms:
@@ -243,7 +282,7 @@ def _fit_by_marginal_likelihood(
     interactions: InteractionTerms,
     near: FloatArray,
     prior: FloatArray,
-) -> tuple[SplineHazards, FloatArray, FloatArray, FloatArray]:
+) -> tuple[FittedSplines, FloatArray, FloatArray, FloatArray]:
     """Fit from initial coefficients and variances; return the hazards, coefficients, importance and variances.
 
     The last three are of the splines that were kept. Importance is about what a spline adds to the likelihood.
@@ -268,7 +307,7 @@ def _fit_by_marginal_likelihood(
     if not n_interactions:
         splines, coef, importance, prior = splines.select(kept), coef[:, kept], importance[kept], prior[kept]
         n_splines = len(kept)
-    hazards = SplineHazards(
+    hazards = FittedSplines(
         splines,
         interactions.select(kept_interactions),
         coef[:, :n_splines] / splines.scale,

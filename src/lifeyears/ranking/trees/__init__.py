@@ -9,12 +9,16 @@ from ._boosters import (
     predict_stages,
     train_booster,
 )
+from ._settings import SHALLOW_TREES, BoosterSettings, TreeSettings
 from ._text import check_booster_text
 
 __all__ = [
+    "SHALLOW_TREES",
     "BoostedInterval",
+    "BoosterSettings",
     "HazardTrees",
     "PartialLikelihoodObjective",
+    "TreeSettings",
     "YearsTrees",
     "bin_columns",
     "check_booster_text",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from ..._typing import FloatArray, IntArray
 from ...models.fitting import Baseline, RiskSets
 from ...outcome import Outcome
 from .._piecewise import HazardInterval, linearise_expected_life, sum_expected_life
-from .._settings import Settings
+from ._settings import BoosterSettings
 from ._shallow import tabulate_trees
 
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ class YearsTrees:
 
     LightGBM takes no offset from a custom objective, so that the mean label is kept here.
     """
+
+    additive: ClassVar[bool] = True
+    n_terms: ClassVar[int | None] = None
 
     booster: lightgbm.Booster
     centre: float
@@ -62,6 +65,9 @@ class BoostedInterval(HazardInterval):
 @dataclass(frozen=True, eq=False)
 class HazardTrees:
     """Hazards that are proportional within each interval; years are the restricted mean of the whole curve."""
+
+    additive: ClassVar[bool] = True
+    n_terms: ClassVar[int | None] = None
 
     intervals: tuple[BoostedInterval, ...]
     rounds: int
@@ -127,7 +133,7 @@ class PartialLikelihoodObjective:
         return Baseline.breslow(self.sets, scores[self.sets.order])
 
 
-def bin_columns(X: FloatArray, settings: Settings, seed: int) -> lightgbm.Dataset:
+def bin_columns(X: FloatArray, settings: BoosterSettings, seed: int) -> lightgbm.Dataset:
     """Bin the columns for LightGBM, once for all members."""
     import lightgbm
 
@@ -138,10 +144,9 @@ def train_booster(
     table: lightgbm.Dataset,
     objective: Objective,
     start: FloatArray | float,
-    settings: Settings,
+    settings: BoosterSettings,
     seed: int,
     threads: int,
-    callbacks: Sequence[Callable[..., None]] = (),
     held_out: Callable[[FloatArray], float] | None = None,
     held_out_table: lightgbm.Dataset | None = None,
 ) -> lightgbm.Booster:
@@ -150,13 +155,12 @@ def train_booster(
 
     parameters = _parameters(settings, seed, threads)
     parameters["objective"] = lambda scores, _: objective(start + scores)
-    extra: dict[str, Any] = {"callbacks": list(callbacks)}
+    extra: dict[str, Any] = {}
     if held_out is not None and settings.early_stopping_rounds:
         parameters["metric"] = "None"
         extra["valid_sets"] = [held_out_table]
         extra["feval"] = lambda scores, _: ("held out", held_out(scores), False)
-        stop = lightgbm.early_stopping(settings.early_stopping_rounds, verbose=False)
-        extra["callbacks"].append(stop)
+        extra["callbacks"] = [lightgbm.early_stopping(settings.early_stopping_rounds, verbose=False)]
     return lightgbm.train(parameters, table, settings.n_estimators, **extra)
 
 
@@ -172,24 +176,25 @@ def predict_stages(booster: lightgbm.Booster, X: FloatArray, start: float, round
     return np.array(scores[1:])
 
 
-def _parameters(settings: Settings, seed: int, threads: int) -> dict[str, Any]:
+def _parameters(settings: BoosterSettings, seed: int, threads: int) -> dict[str, Any]:
+    trees = settings.trees
     return {
         "learning_rate": settings.learning_rate,
-        "num_leaves": settings.num_leaves,
-        "max_depth": settings.max_depth,
-        "max_bin": settings.max_bin,
-        "min_data_in_leaf": settings.min_child_samples,
+        "num_leaves": trees.num_leaves,
+        "max_depth": trees.max_depth,
+        "max_bin": trees.max_bin,
+        "min_data_in_leaf": trees.min_child_samples,
         "min_sum_hessian_in_leaf": 1e-6,  # the loss's own scale is 1/|B|
-        "bagging_fraction": settings.subsample,
+        "bagging_fraction": trees.subsample,
         "bagging_freq": 1,  # without it the fraction does nothing
-        "feature_fraction": settings.colsample_bytree,
+        "feature_fraction": trees.colsample_bytree,
         "feature_pre_filter": False,
         "seed": seed,
         "deterministic": True,  # the same trees for any number of threads
         # the same trees either way: by columns is faster for a few leaves on sampled columns, by rows for many leaves;
         # where many columns are indicators, dense ones are a fifth faster by columns, sparse ones a tenth by rows
-        "force_col_wise" if settings.num_leaves <= FEW_LEAVES else "force_row_wise": True,
-        "is_enable_sparse": settings.num_leaves > FEW_LEAVES,
+        "force_col_wise" if trees.num_leaves <= FEW_LEAVES else "force_row_wise": True,
+        "is_enable_sparse": trees.num_leaves > FEW_LEAVES,
         "num_threads": threads,
         "verbosity": -1,
     }

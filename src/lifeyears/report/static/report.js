@@ -1,7 +1,6 @@
 "use strict";
 (() => {
   // Charts: drawn once, as wide as their box; the style sheet gives their colours.
-  const charts = JSON.parse(document.getElementById("charts").textContent);
   const base = {
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
@@ -17,15 +16,31 @@
   };
   const fitAll = (box) => box.querySelectorAll(".main-svg").forEach(fit);
   const axis = (given) => Object.assign({ fixedrange: true }, given);
+  // Where the page is narrow, long names of rows stand above their rows and leave the width to the data.
+  const nameRowsAbove = (layout) => {
+    const names = layout.yaxis.categoryarray || [];
+    if (!names.some((name) => name.length > 14)) return;
+    const label = { xref: "paper", x: 0, xanchor: "left", yanchor: "bottom", yshift: 4, showarrow: false };
+    layout.yaxis.showticklabels = false;
+    layout.yaxis.range = [-0.6, names.length - 0.2];
+    layout.height += 16 * names.length;
+    layout.annotations = [...layout.annotations, ...names.map((name) => Object.assign({ y: name, text: name }, label))];
+  };
   const draw = (box) => {
-    const chart = charts[box.dataset.chart];
+    const chart = charts.get(box);
     const layout = Object.assign({}, base, chart.layout, { width: Math.floor(box.clientWidth) });
     layout.xaxis = axis(layout.xaxis);
     layout.yaxis = axis(layout.yaxis);
-    if (layout.width < 480) layout.font = Object.assign({}, base.font, { size: 11 });
+    if (layout.width < 480) {
+      layout.font = Object.assign({}, base.font, { size: 11 });
+      nameRowsAbove(layout);
+    }
     return Plotly.react(box, chart.data, layout, config).then(() => fitAll(box));
   };
-  const boxes = [...document.querySelectorAll(".chart")].filter((box) => charts[box.dataset.chart]);
+  const boxes = [...document.querySelectorAll(".chart")];
+  const charts = new Map(
+    boxes.map((box) => [box, JSON.parse(box.parentElement.querySelector(".chart-data").textContent)]),
+  );
   const visible = () => boxes.filter((box) => box.clientWidth > 0);
   const widths = new Map();
   const drawChanged = () =>
@@ -130,7 +145,10 @@
     const hint = document.createElement("span");
     hint.className = "hint";
     hint.textContent = "more columns →";
-    bar.append(hint, button);
+    const tools = document.createElement("span");
+    tools.className = "tools";
+    tools.append(hint, button);
+    bar.append(tools);
     box.prepend(bar);
   });
   const hints = () =>

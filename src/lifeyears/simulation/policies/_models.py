@@ -15,13 +15,12 @@ from ._offer_rule import TRUTH, OfferRule
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..._typing import Json
     from ...outcome import Outcome
     from ...progress import Progress
     from ..worlds.heart import World
 
 MODELS = ("cox", "weibull", "ranker", "ranker_paper", "cox_by_donor_type", TRUTH)
-LIGHT: Json = {"members": ("base", "hazard"), "folds": 2, "n_estimators": 300, "phases": 1}  # of the ranker
+LIGHT_ROUNDS = 300  # of the ranker's boosted hazards
 
 
 def fit_models(
@@ -67,7 +66,8 @@ def _fit_model(name: str, tau: float, seed: int, X: pd.DataFrame, y: Outcome) ->
     from sklearn.pipeline import make_pipeline
 
     from ...models import Cox, WeibullAFT
-    from ...ranking import BootstrappedRanker
+    from ...ranking import BootstrappedRanker, StackedRanker
+    from ...ranking.stacked import BoostedHazards
 
     if name == "cox":
         return make_pipeline(TablePreprocessor(), Cox(tau=tau)).fit(X, y)
@@ -77,8 +77,10 @@ def _fit_model(name: str, tau: float, seed: int, X: pd.DataFrame, y: Outcome) ->
         from ...allocation import DonorTypeRanker
 
         return DonorTypeRanker(Cox(tau=tau), tau=tau, random_state=seed).fit(X, y)
-    settings: Json = {"preset": "paper"} if name == "ranker_paper" else LIGHT
-    return BootstrappedRanker(tau=tau, random_state=seed, **settings).fit(X, y)
+    if name == "ranker_paper":
+        return BootstrappedRanker(tau=tau, random_state=seed).fit(X, y)
+    members = [("boosted_hazards", BoostedHazards(n_intervals=1, n_estimators=LIGHT_ROUNDS))]
+    return StackedRanker(tau=tau, members=members, folds=2, random_state=seed).fit(X, y)
 
 
 def _load_model(path: str) -> object:

@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 
-from .._threads import one_thread
-from .._typing import BoolArray, FloatArray, IntArray
-from ..errors import DataError, Message, MissingExtraError, RequestError, Setting
-from ..outcome import Outcome, as_outcome, resolve_horizon
-from ._fitting import FEWEST_TO_CALIBRATE, RankerFitter
+from ..._threads import one_thread
+from ..._typing import BoolArray, FloatArray, IntArray
+from ...errors import DataError, Message, MissingExtraError, RequestError, Setting
+from ...outcome import Outcome, as_outcome, resolve_horizon
+from .._fit import FEWEST_TO_CALIBRATE
+from .._labelling import Labelling
+from .._shared import SharedWork
+from ..loss import HybridLoss, HybridObjective
+from ..trees import YearsTrees
+from ._fitting import SecondStage
 from ._ranker import BootstrappedRanker
-from ._settings import Settings
-from .loss import HybridLoss, HybridObjective
-from .trees import YearsTrees
 
 if TYPE_CHECKING:
     import lightgbm
@@ -28,14 +29,17 @@ if TYPE_CHECKING:
     from dask.delayed import Delayed
     from distributed import Client
 
-    from ..data import TablePreprocessor
-    from ..models import SurvivalModel
+    from ...curves import SurvivalCurves
+    from ...data import TablePreprocessor
+    from ...models import SurvivalModel
 
     Collection: TypeAlias = dask_array.Array | dask_dataframe.DataFrame
     Block: TypeAlias = pd.DataFrame | FloatArray
     Piece: TypeAlias = tuple[Block, Outcome]
     Sample: TypeAlias = tuple[Block, Outcome, BoolArray]
-    Labelling: TypeAlias = tuple[TablePreprocessor, RankerFitter, SurvivalModel, SurvivalModel | None]
+    WorkerLabelling: TypeAlias = tuple[
+        TablePreprocessor, Labelling, SurvivalModel, SurvivalModel | SurvivalCurves | None
+    ]
 
 FIRST_STAGE_ROWS = 200_000
 
@@ -58,8 +62,7 @@ def fit_on_dask(
     Parameters
     ----------
     ranker : BootstrappedRanker
-        With one fit of trees: ``preset="paper"``, or ``folds=0, members=("years",)`` with settings of your own. It is
-        cloned, not changed.
+        With trees as its second stage. It is cloned, not changed.
     X : Dask DataFrame or Dask array, partitioned by rows
     y : Dask DataFrame or Dask array, partitioned at the same rows
         Two columns: event, time.
@@ -80,24 +83,22 @@ def fit_on_dask(
         For settings that have no distributed form, or partitions of X and y that do not match.
     """
     ranker = clone(ranker)
-    settings = ranker._settings(FIRST_STAGE_ROWS)
-    if settings.folds or settings.members != ("years",) or ranker.second_stage != "gbdt":
-        own = Message(Setting("folds", 0), " and ", Setting("members", ("years",)))
+    stage = ranker._second_stage(first_stage_rows, SharedWork())
+    if stage.network:
         raise RequestError(
-            "on Dask the second stage is one fit of trees",
-            hint=Message("Use ", Setting("preset", "paper"), ", or ", own, "."),
+            "on Dask the second stage consists of trees", hint=Message("Set ", Setting("second_stage", "gbdt"), ".")
         )
-    if settings.cross_fit_base:
+    if ranker.cross_fit_base:
         raise RequestError(
             "on Dask the base model is fitted once, to a sample",
             hint=Message("Set ", Setting("cross_fit_base", False), "."),
         )
     client = _find_client(client)
-    seed = int(check_random_state(ranker.random_state).randint(2**31 - 1))
+    seed = stage.seed
     blocks = _pair_blocks(X, y)
     n_rows = sum(client.gather(client.compute([_delay(len)(part) for _, part in blocks])))
     sample_share = min(1.0, first_stage_rows / max(n_rows, 1))
-    held_out_share = min(settings.validation_fraction, sample_share)
+    held_out_share = min(stage.validation_fraction, sample_share)
     n_parts = max(len(blocks), len(client.scheduler_info(n_workers=-1)["workers"]))
     shuffled = client.persist(
         [
@@ -109,43 +110,33 @@ def fit_on_dask(
     samples: list[Sample] = client.gather(client.compute([parts[-1] for parts in shuffled]))
     sample, outcome = _join_pieces([(table, lives) for table, lives, _ in samples])
     held_out = np.concatenate([marks for _, _, marks in samples])
-    matrix = ranker._training_matrix(sample, {})
+    matrix = ranker._training_matrix(sample, SharedWork())
     ranker.tau_ = resolve_horizon(ranker.tau, outcome)
-    fitter = RankerFitter(
-        base=ranker.base,
-        censoring=ranker.censoring,
-        tau=ranker.tau_,
-        settings=settings,
-        network=False,
-        literal=ranker.preset == "paper",
-        seed=seed,
-        threads=1,
-        verbose=False,
-    )
+    labels_by = ranker._labelling(seed)
     with one_thread():
-        base = fitter.make_base().fit(matrix, outcome)
-        censoring = fitter.fit_censoring(matrix, outcome) if settings.label == "dr" else None
-        labels = fitter.compute_labels(base, censoring, matrix, outcome)
+        base = labels_by.make_base().fit(matrix, outcome)
+        censoring = labels_by.fit_censoring(matrix, outcome) if labels_by.weighted else None
+        labels = labels_by.compute_labels(base, censoring, matrix, outcome)
     # all that a worker needs is in these, sent to each once
-    labelling = client.scatter((ranker.preprocessor_, fitter, base, censoring), broadcast=True)
+    labelling = client.scatter((ranker.preprocessor_, labels_by, base, censoring), broadcast=True)
     parts = [_delay(label_part)([block[number] for block in shuffled], _delay(labelling)) for number in range(n_parts)]
     parts = client.persist(parts)
     sizes, totals = zip(*client.gather(client.compute([_delay(_summarise)(part) for part in parts])), strict=True)
     if min(sizes) == 0:
         raise DataError(f"{n_rows} rows are too few for {n_parts} parts", hint="Use fewer partitions and workers.")
     centre = float(sum(totals) / sum(sizes))
-    booster = _train_on_workers(parts, sizes, matrix.shape[1], centre, ranker.tau_, settings, seed, client)
-    rounds = _choose_round(booster, matrix[held_out], labels.values[held_out], centre, ranker.tau_, settings, seed)
+    booster = _train_on_workers(parts, sizes, matrix.shape[1], centre, ranker.tau_, stage, client)
+    rounds = _choose_round(booster, matrix[held_out], labels.values[held_out], centre, ranker.tau_, stage)
     member = YearsTrees(booster, centre, rounds)
 
     rows = np.flatnonzero(held_out)
     outcomes = np.empty(0)
     if len(rows) >= FEWEST_TO_CALIBRATE:
         with one_thread():
-            censoring = fitter.fit_censoring(matrix, outcome)
-            outcomes = fitter.estimate_outcomes(base, censoring, matrix[rows], outcome[rows]).values
-    fitter.notes.append(f"second stage on Dask: {sum(sizes):,} rows in {n_parts} parts; first stage on {len(matrix):,}")
-    return ranker._store(fitter.finish_one_member(base, member, labels, matrix, rows, outcomes), matrix)
+            censoring = labels_by.fit_censoring(matrix, outcome)
+            outcomes = labels_by.estimate_outcomes(base, censoring, matrix[rows], outcome[rows]).values
+    stage.notes.append(f"second stage on Dask: {sum(sizes):,} rows in {n_parts} parts; first stage on {len(matrix):,}")
+    return ranker._store(stage.finish(base, member, labels, matrix, rows, outcomes, ranker.tau_), matrix)
 
 
 @dataclass(eq=False)
@@ -244,15 +235,15 @@ def _join_pieces(pieces: list[Piece]) -> Piece:
     return table, Outcome(time, event)
 
 
-def label_part(pieces: list[Piece], labelling: Labelling) -> tuple[FloatArray, FloatArray]:
+def label_part(pieces: list[Piece], labelling: WorkerLabelling) -> tuple[FloatArray, FloatArray]:
     """Return the matrix of a worker's rows and their pseudo-labels."""
-    preprocessor, fitter, base, censoring = labelling
+    preprocessor, labels_by, base, censoring = labelling
     table, outcome = _join_pieces(pieces)
     if not len(outcome):
         return np.empty((0, 1)), np.empty(0)
     matrix = np.asarray(preprocessor.transform(table))
     with one_thread():
-        labels = fitter.compute_labels(base, censoring, matrix, outcome)
+        labels = labels_by.compute_labels(base, censoring, matrix, outcome)
     return matrix, labels.values
 
 
@@ -267,8 +258,7 @@ def _train_on_workers(
     n_columns: int,
     centre: float,
     tau: float,
-    settings: Settings,
-    seed: int,
+    stage: SecondStage,
     client: Client,
 ) -> lightgbm.Booster:
     """Run LightGBM's distributed training with the objective of one machine."""
@@ -281,21 +271,21 @@ def _train_on_workers(
     labels = da.concatenate(
         [da.from_delayed(part[1], (size,), np.float64) for part, size in zip(parts, sizes, strict=True)]
     )
-    shape = (settings.alpha, settings.margin, settings.group_size)
+    booster, trees = stage.booster, stage.booster.trees
     model = DaskLGBMRegressor(
         client=client,
-        objective=WorkerObjective(centre, tau, *shape, seed),
-        n_estimators=settings.n_estimators,
-        learning_rate=settings.learning_rate,
-        num_leaves=settings.num_leaves,
-        max_depth=settings.max_depth,
-        min_child_samples=settings.min_child_samples,
+        objective=WorkerObjective(centre, tau, *stage.loss.values, stage.seed),
+        n_estimators=booster.n_estimators,
+        learning_rate=booster.learning_rate,
+        num_leaves=trees.num_leaves,
+        max_depth=trees.max_depth,
+        min_child_samples=trees.min_child_samples,
         min_child_weight=1e-6,
-        subsample=settings.subsample,
+        subsample=trees.subsample,
         subsample_freq=1,
-        colsample_bytree=settings.colsample_bytree,
-        random_state=seed,
-        max_bin=settings.max_bin,
+        colsample_bytree=trees.colsample_bytree,
+        random_state=stage.seed,
+        max_bin=trees.max_bin,
         feature_pre_filter=False,
         deterministic=True,
         force_col_wise=True,
@@ -312,20 +302,19 @@ def _choose_round(
     labels: FloatArray,
     centre: float,
     tau: float,
-    settings: Settings,
-    seed: int,
+    stage: SecondStage,
 ) -> int:
     """Return the round that early stopping would have chosen, by the hybrid loss of held-out rows."""
     rounds = int(booster.current_iteration())
-    if not len(X) or not settings.early_stopping_rounds:
+    if not len(X) or not stage.booster.early_stopping_rounds:
         return rounds
-    loss = HybridLoss(labels, settings.alpha, settings.margin, settings.group_size, seed, np.clip(labels, 0.0, tau))
+    loss = HybridLoss(labels, *stage.loss.values, stage.seed, np.clip(labels, 0.0, tau))
     best, least, scores = 0, np.inf, np.full(len(X), centre)
     for count in range(1, rounds + 1):
         scores += booster.predict(X, start_iteration=count - 1, num_iteration=1, num_threads=1)
         current = loss(scores)
         if current < least:
             best, least = count, current
-        elif count - best >= settings.early_stopping_rounds:
+        elif count - best >= stage.booster.early_stopping_rounds:
             break
     return best
