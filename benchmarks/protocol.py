@@ -220,7 +220,7 @@ def peers(models: tuple[str, ...], X: Any, y: Any, new: Any, test: Any, epochs: 
 def ours(models: tuple[str, ...], X: Any, y: Any, new: Any, test: Any, epochs: int, clock: Clock) -> dict[str, Any]:
     plan = Plan("full", models=models, default_over=(), epochs=epochs)
     scores, relevances = {}, {}
-    paper = {"preset": "paper", "early_stopping_rounds": 0, "n_jobs": 1}
+    paper = {"early_stopping_rounds": 0, "n_jobs": 1}
     rankers = [
         ly.BootstrappedRanker(build_model(name, plan, 0), tau=TAU, random_state=0, **paper)  # type: ignore[arg-type]
         for name in models

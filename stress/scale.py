@@ -158,11 +158,9 @@ WORK: dict[str, Callable[[int], dict]] = {
     "evaluate": evaluate,
     "compare": compare,
     "read": read_table,
-    "ranker paper": fit_and_predict(
-        lambda ly: ly.BootstrappedRanker(tau=TAU, preset="paper", random_state=0, n_jobs=1)
-    ),
+    "ranker paper": fit_and_predict(lambda ly: ly.BootstrappedRanker(tau=TAU, random_state=0, n_jobs=1)),
     "experiment": experiment,
-    "ranker default": fit_and_predict(lambda ly: ly.BootstrappedRanker(tau=TAU, random_state=0, n_jobs=1)),
+    "ranker default": fit_and_predict(lambda ly: ly.StackedRanker(tau=TAU, random_state=0, n_jobs=1)),
 }
 
 
