@@ -5,6 +5,7 @@ import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import pytest
 import lifeyears as ly
 from lifeyears.allocation import PositionWeighted
 from lifeyears.errors import DataError, FileReadError, Message, RequestError, Setting, WorkError
+from lifeyears.experiments.results import write_summary
 from lifeyears.service import Limits
 
 from .conftest import running
@@ -492,14 +494,6 @@ def test_the_document_says_what_model_and_bound_are(client, rows):
     assert client.post("/api/rank", json={"candidates": candidates, "donor": donor, "k": 21}).json()["bound"] is None
 
 
-def whole_summary():
-    """Every field that the summary of a run has, and nothing in them."""
-    from lifeyears.report._reading import FIELDS, INNER, TABLES
-
-    fields = {name: dict.fromkeys(INNER.get(name, ())) if kind is dict else kind() for name, kind in FIELDS.items()}
-    return fields | {"schema": 2, "tables": {name: {"columns": [], "data": []} for name in TABLES}}
-
-
 def test_the_document_states_the_limits_that_hold(models, rows, data):
     from lifeyears.service import create_app
 
@@ -590,29 +584,29 @@ def test_a_path_that_is_sent_is_never_imported(client, tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def runs(monkeypatch):
+def runs(monkeypatch, summary):
     """Runs that take no time; the folders in which they were made."""
     made = []
 
     def run(protocol, data, path, **settings):
         path.mkdir(parents=True, exist_ok=True)
-        (path / "summary.json").write_text(json.dumps(whole_summary()))
+        (path / "summary.json").write_bytes(write_summary(summary))
         made.append(path)
 
     monkeypatch.setattr("lifeyears.experiments.run", run)
     return made
 
 
-def test_the_sample_run_is_made_once_and_again_if_it_is_damaged(tmp_path, monkeypatch, runs):
+def test_the_sample_run_is_made_once_and_again_if_it_is_damaged(tmp_path, monkeypatch, runs, summary):
     from lifeyears.service import sample_run
 
     monkeypatch.setenv("LIFEYEARS_CACHE", str(tmp_path))
     said = []
     assert sample_run(said.append) == sample_run(said.append)
     assert len(runs) == len(said) == 1
-    for damage in ("{", "[]", json.dumps(whole_summary() | {"schema": 1})):
+    for damage in ("{", "[]", write_summary(replace(summary, schema=1)).decode()):
         (runs[0] / "summary.json").write_text(damage)
-        assert sample_run(said.append)["schema"] == 2
+        assert sample_run(said.append).schema == 3
         assert "again" in said[-1]
     assert runs == runs[:1] * 4
 
@@ -623,20 +617,20 @@ def test_the_sample_run_needs_no_folder_that_can_be_written(tmp_path, monkeypatc
     (tmp_path / "cache").write_text("a file, not a folder")
     monkeypatch.setenv("LIFEYEARS_CACHE", str(tmp_path / "cache"))
     said = []
-    assert sample_run(said.append)["schema"] == 2
+    assert sample_run(said.append).schema == 3
     assert "temporary" in said[-1]
     assert not runs[-1].exists()
 
 
-def test_a_run_that_the_report_refuses_is_not_served(tmp_path, monkeypatch, capsys, models):
+def test_a_run_that_the_report_refuses_is_not_served(tmp_path, monkeypatch, capsys, models, summary):
     from lifeyears.cli import run as command
 
     monkeypatch.setattr("lifeyears.service._server.serve", lambda *settings: None)
     models["cox"].save(tmp_path / "cox")
-    (tmp_path / "summary.json").write_text(json.dumps(whole_summary() | {"schema": 1}))
+    (tmp_path / "summary.json").write_bytes(write_summary(replace(summary, schema=1)))
     assert command(["serve", "--model", str(tmp_path / "cox"), "--run", str(tmp_path)]) == 2
     assert (
-        "has schema 1; this version of lifeyears reads 2. Run the same command with the same --out again"
+        "has schema 1; this version of lifeyears reads 3. Run the same command with the same --out again"
         in capsys.readouterr().err
     )
 

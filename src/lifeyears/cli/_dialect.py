@@ -21,7 +21,6 @@ ALIASES = {
     "path": "out",
     "names": "allow_host",
     "token": "token_file",
-    "default_over": "stacked_over",
 }
 
 

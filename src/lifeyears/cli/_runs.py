@@ -14,25 +14,31 @@ if TYPE_CHECKING:
     from ..data import Dataset
     from ..experiments import Run
 
+# Columns of the table on the terminal; the others are in the files.
+SHOWN = ("model", "method", "c_index", "value", "low", "high", "gain", "gain_low", "gain_high")
+HEADINGS = {"answer": "", "serious": "Warning: ", "warning": "Warning: ", "note": "Note: "}
+
 
 def run_and_show(
     protocol: str, data: Dataset, out: Path, jobs: int | None, dask: str | None, command: str, options: Json
 ) -> Run:
-    """Run a protocol with progress, write its report, print the table of years and the reading."""
+    """Run a protocol with progress, write its report, print the table of values and the findings."""
+    import pandas as pd
+
     from ..experiments import run
+    from ..experiments.results import display_columns
     from ..report import write_report
     from ._progress import show_progress
     from ._tables import show
 
     with show_progress(f"{data.name}, {protocol}") as progress:
         finished = run(protocol, data, out, n_jobs=jobs, dask=dask, progress=progress, command=command, **options)
-    table = finished.tables["years"]
-    wanted = ["model", "framework", "C-index", "years", "low", "high", "gain", "gain low", "gain high"]
-    shown = table[[name for name in wanted if name in table]].rename(columns={"years": data.unit})
+    table = finished.typed_table("allocation")
+    columns = display_columns(table.drop(*(key for key in table.keys if key not in SHOWN)))
+    shown = pd.DataFrame({column.name: column.texts for column in columns})
     show(shown, title=f"{data.name}, {protocol}: {data.unit} per allocation")
-    print(finished.reading())
-    for warning in finished.summary["warnings"]:
-        print(f"{'Warning' if warning['serious'] else 'Note'}: {warning['title']}. {warning['text']}")
+    for finding in finished.findings:
+        print(f"{HEADINGS[finding.severity]}{finding.title}. {finding.text}")
     print(f"All tables and figures: {out}")
     print(f"Report: {write_report(out)}")
     return finished
@@ -104,10 +110,9 @@ def choose_arms(models: tuple[str, ...], methods: tuple[str, ...] | None) -> Jso
     Cox, or over the first model if Cox is not among them.
     """
     if methods is None:
-        stacked = tuple(model for model in models if model == "Cox") or models[:1]
-    else:
-        stacked = models if "stacked" in methods else ()
-    return {"models": models, "default_over": stacked}
+        return {"models": models, "stacked_over": tuple(model for model in models if model == "Cox") or models[:1]}
+    methods = tuple(method for method in methods if method != "none")
+    return {"models": models, "methods": methods, "stacked_over": ()}
 
 
 def print_plan(protocol: str, data: Dataset, jobs: int, options: Json) -> None:

@@ -142,9 +142,9 @@ def command(
     )
     folder = out or Path(f"comparison-{dataset.name}")
     finished = run_and_show("full", dataset, folder, jobs, dask, again, options)
-    used = finished.summary["waitlist"]
-    if asked["waitlist"] is None and used["used"] < 256:
-        print(f"Waitlists of {used['used']}, not 256: an eighth of a test fold.")
+    used = finished.summary.waitlist.used
+    if asked["waitlist"] is None and used < 256:
+        print(f"Waitlists of {used}, not 256: an eighth of a test fold.")
 
 
 def _add_config(options: Json, path: Path | None) -> Json:

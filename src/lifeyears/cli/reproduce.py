@@ -85,7 +85,7 @@ def command(
         "folds": folds,
         "tau": tau,
         "models": bases,
-        "default_over": ()
+        "stacked_over": ()
         if stacked_over == "none"
         else tuple(m for m in resolve_models(stacked_over, "--stacked-over") if m in bases),
         "epochs": epochs,
@@ -107,7 +107,7 @@ def command(
             **own,
             rows=len(dataset) if data == "registry" else rows,
             horizon=tau,
-            stacked_over=options["default_over"] or "none",
-            **{name: value for name, value in options.items() if name not in ("tau", "default_over")},
+            stacked_over=options["stacked_over"] or "none",
+            **{name: value for name, value in options.items() if name not in ("tau", "stacked_over")},
         )
         run_and_show(each, dataset, out / each, jobs, dask, again, options)

@@ -1,27 +1,18 @@
-"""The one place where scoring builds survival models and rankers from keys of the catalogue."""
+"""Survival models and rankers for scoring, by their names: built as `lifeyears compare` builds what it judges."""
 
 from __future__ import annotations
 
-import inspect
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
-from .. import catalogue
+from .. import catalogue, ranking
 from ..errors import Message, RequestError, Setting
+from ..experiments import build_model
 from ..experiments.types import NO_METHOD
 from ..models import WeibullAFT, refuse_time_zero
-from ..ranking import BootstrappedRanker
-from ..units import year_in
+from ..ranking import Ranker
 
 if TYPE_CHECKING:
     from ..outcome import Outcome
-
-PAPER_HORIZON_YEARS = 20
-# The settings of `BootstrappedRanker` for each ranking method of Lifeyears.
-_SETTINGS: dict[str, dict[str, Any]] = {
-    "bootstrapped": {"preset": "paper"},
-    "stacked": {"preset": "default"},
-    NO_METHOD: {"preset": "default", "members": ("base",)},
-}
 
 
 def resolve_model(name: str) -> str:
@@ -76,7 +67,7 @@ def check_times(model: str, y: Outcome) -> None:
 
 def build_ranker(
     model: str, method: str, *, tau: float, unit: str, random_state: int, n_jobs: int | None = None
-) -> BootstrappedRanker:
+) -> Ranker:
     """Build a ranker, not fitted, with the settings that `lifeyears compare` judges.
 
     Parameters
@@ -84,43 +75,38 @@ def build_ranker(
     model : str
         Key of the survival model in `lifeyears.catalogue.models`.
     method : str
-        Key of the ranking method in `lifeyears.catalogue.rankers`; "none" is the survival model as it is.
+        Key of the ranking method in `lifeyears.catalogue.rankers`; "none" is the survival model as it is, calibrated
+        on held-out rows.
     tau : float
         The horizon, in the unit of the data.
     unit : str
-        The unit of the data's times. The margin of the paper's loss is one year in it; where its length is not known,
-        a twentieth of the horizon, as one year is of the paper's twenty.
+        The unit of the data's times. The margin of the paper's loss is one year in it; see
+        `lifeyears.ranking.build_ranker`.
     random_state : int
     n_jobs : int, optional
         Number of folds fitted in parallel.
 
     Returns
     -------
-    BootstrappedRanker
+    BootstrappedRanker or StackedRanker
+
+    Raises
+    ------
+    RequestError
+        If a ranker of this method cannot be described by a model card.
 
     Examples
     --------
     >>> build_ranker("Cox", "bootstrapped", tau=3650.0, unit="days", random_state=0).margin
     365.25
     """
-    if method not in _SETTINGS:
+    base = build_model(model, tau, random_state)
+    key = "stacked" if method == NO_METHOD else method  # the survival model is a stacked ranker without members
+    made = ranking.build_ranker(key, base, tau=tau, unit=unit, random_state=random_state, n_jobs=n_jobs)
+    if not isinstance(made, Ranker):
         raise RequestError(
             f"a model card cannot be made for the ranking method {method!r}: it has no explanations and no held-out "
-            f"predictions",
-            hint=Message("Choose one of ", ", ".join(_SETTINGS), " with ", Setting("method"), "."),
+            "predictions",
+            hint=Message("Choose another one with ", Setting("method", "stacked"), "."),
         )
-    return BootstrappedRanker(
-        base=_build_model(model, tau=tau, random_state=random_state),
-        tau=tau,
-        margin=year_in(unit, tau / PAPER_HORIZON_YEARS) if method == "bootstrapped" else None,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        **_SETTINGS[method],
-    )
-
-
-def _build_model(key: str, **settings: object) -> object:
-    """Build a survival model with those settings that its constructor takes."""
-    spec = catalogue.models[key]
-    taken = inspect.signature(spec.load()).parameters
-    return spec.build(**{name: value for name, value in settings.items() if name in taken})
+    return cast(Ranker, made.set_params(members=())) if method == NO_METHOD else made

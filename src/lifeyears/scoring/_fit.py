@@ -20,7 +20,7 @@ from ._model import MatchModel
 
 if TYPE_CHECKING:
     from ..data import Dataset
-    from ..ranking import BootstrappedRanker
+    from ..ranking import Ranker
 
 log = logging.getLogger(__name__)
 
@@ -98,7 +98,7 @@ def check_fit_request(data: Dataset, model: str, method: str) -> None:
     check_times(model, data.y)
 
 
-def forget_rows(ranker: BootstrappedRanker) -> BootstrappedRanker:
+def forget_rows(ranker: Ranker) -> Ranker:
     """Return the same ranker without what it remembers of each training row; it predicts the same."""
     kept = copy.copy(ranker)
     kept.pseudo_labels_ = np.empty(0)

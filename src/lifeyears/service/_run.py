@@ -2,115 +2,109 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ..experiments.types import NO_METHOD, ORACLE, Arm
+from ..experiments.types import Arm, Summary
 from ._models import RunReply
 
 if TYPE_CHECKING:
     from .._typing import Json
 
-# How a summary of schema 2 names the ranking methods.
-_METHODS = {"standard": NO_METHOD, "ranker": "bootstrapped", "default": "stacked"}
+INTERVALS = {
+    "folds": "95%, corrected resampled t over folds",
+    "patients": "95%, bootstrap-t over pooled patients",
+}
 
 
-def view_run(summary: Json) -> RunReply:
+def view_run(summary: Summary) -> RunReply:
     """Return what Compare shows of a run.
 
     Parameters
     ----------
-    summary : dict
-        The content of a run's summary.json.
+    summary : Summary
+        As `lifeyears.experiments.read_summary` reads it.
     """
-    board = sorted(_rows(summary, "years"), key=lambda row: -row["years"])
-    arms = {f"{row['model']} {row['framework']}": _arm(row["model"], row["framework"]) for row in board}
-    data, waitlist = summary["data"], summary["waitlist"]
-    support = summary.get("support") or {"words": {}}
+    data = summary.data
     return RunReply.model_validate(
         {
-            "data": {name: data[name] for name in ("name", "rows", "events", "unit", "simulated")},
-            "waitlist": {name: waitlist[name] for name in ("used", "k")},
-            "intervals": summary["intervals"],
-            "findings": _findings(summary),
-            "best": arms[summary["best"]],
-            "leaderboard": [
-                {
-                    "arm": _arm(row["model"], row["framework"]),
-                    "value": {"value": row["years"], "low": row["low"], "high": row["high"]},
-                    "c_index": row["C-index"],
-                    "gain": None
-                    if row["gain"] is None
-                    else {"value": row["gain"], "low": row["gain low"], "high": row["gain high"]},
-                    "p": row["p"],
-                }
-                for row in board
+            "data": {name: getattr(data, name) for name in ("name", "rows", "events", "unit", "simulated")},
+            "waitlist": {"used": summary.waitlist.used, "k": summary.waitlist.k},
+            "intervals": INTERVALS[summary.intervals],
+            "findings": [
+                {name: getattr(finding, name) for name in ("code", "severity", "title", "text")}
+                for finding in summary.findings
             ],
+            "best": _describe(summary.answer.best),
+            "leaderboard": _leaderboard(summary),
             "differences": [
-                {"arm": arms[row["model"]], "other": arms[row["other"]]}
-                | {name: row[name] for name in ("value", "low", "high", "p")}
-                for row in _rows(summary, "comparison")
+                {"arm": _arm(row), "other": _arm(row, "other_"), "value": row["difference"]}
+                | _pick(row, "low", "high", "p")
+                for row in _records(summary, "comparison")
             ],
-            "subgroups": [_subgroup(row, arms) for row in _rows(summary, "subgroups")],
-            "support": list(support["words"].values()),
-            "counts": summary["counts"],
+            "subgroups": [
+                {"arm": _arm(row), "predicted_less_outcome": row["gap"]}
+                | _pick(row, "by", "group", "patients", "share_of_patients", "share_of_allocations")
+                | _pick(row, "low", "high", "gap_low", "gap_high")
+                for row in _records(summary, "subgroups")
+            ],
+            "support": list(summary.support.texts.values()),
+            "counts": dict(summary.counts),
             "positivity": _table(summary, "positivity"),
-            "follow_up": _follow_up(_rows(summary, "positivity_curves")),
+            "follow_up": _follow_up(_records(summary, "positivity_curves")),
         }
     )
 
 
-def _arm(model: str, framework: str) -> Json:
-    arm = Arm(ORACLE) if model == "truth" else Arm(model, _METHODS[framework])
+def _leaderboard(summary: Summary) -> list[Json]:
+    rows = sorted(_records(summary, "allocation"), key=lambda row: -row["value"])
+    return [
+        {
+            "arm": _arm(row),
+            "value": _pick(row, "value", "low", "high"),
+            "gain": None
+            if row["gain"] is None
+            else {"value": row["gain"], "low": row["gain_low"], "high": row["gain_high"]},
+        }
+        | _pick(row, "c_index", "p")
+        for row in rows
+    ]
+
+
+def _arm(row: Json, prefix: str = "") -> Json:
+    return _describe(Arm(row[f"{prefix}model"], row[f"{prefix}method"]))
+
+
+def _describe(arm: Arm) -> Json:
     return {"model": arm.model, "method": arm.method, "label": arm.label, "oracle": arm.is_oracle}
 
 
-def _findings(summary: Json) -> list[Json]:
-    findings = [
-        {
-            "code": "warning",
-            "severity": "serious" if warning["serious"] else "note",
-            "title": warning["title"],
-            "text": warning["text"],
-        }
-        for warning in summary["warnings"]
-    ]
-    answer = {"code": "answer", "severity": "answer", "title": "In a few sentences", "text": summary["reading"]}
-    return [answer, *findings]
+def _pick(row: Json, *names: str) -> Json:
+    return {name: row[name] for name in names}
 
 
-def _subgroup(row: Json, arms: Mapping[str, Json]) -> Json:
-    names = {
-        "share_of_patients": "share of patients",
-        "share_of_allocations": "share of allocations",
-        "low": "low",
-        "high": "high",
-        "predicted_less_outcome": "predicted less outcome",
-        "gap_low": "gap low",
-        "gap_high": "gap high",
-    }
-    numbers = {name: row[column] for name, column in names.items()}
-    return {"arm": arms[row["arm"]], "by": row["by"], "group": row["group"], "patients": row["patients"], **numbers}
+def _records(summary: Summary, table: str) -> list[dict[str, Any]]:
+    """Return the rows of a table, by key; none if the run does not have it."""
+    held = summary.tables.get(table)
+    return [] if held is None else held.records()
 
 
-def _rows(summary: Json, table: str) -> list[Json]:
-    """Return the rows of a table, by column; none if the run does not have it."""
-    held = summary["tables"].get(table)
-    return [] if held is None else [dict(zip(held["columns"], row, strict=True)) for row in held["data"]]
-
-
-def _table(summary: Json, table: str) -> Json | None:
-    held = summary["tables"].get(table)
-    if held is None or not held["data"]:
+def _table(summary: Summary, table: str) -> Json | None:
+    held = summary.tables.get(table)
+    if held is None or not held.rows:
         return None
-    return {"columns": [{"key": name, "heading": name} for name in held["columns"]], "rows": held["data"]}
+    columns = [{"key": column.key, "heading": column.heading} for column in held.columns]
+    return {"columns": columns, "rows": [list(row) for row in held.rows]}
 
 
-def _follow_up(rows: list[Json]) -> Json | None:
+def _follow_up(rows: list[dict[str, Any]]) -> Json | None:
+    """Return the curves of groups by entry; every group has the same times."""
     if not rows:
         return None
-    labels = [name for name in rows[0] if name != "time"]
+    groups = list(dict.fromkeys(row["entered"] for row in rows))
     return {
-        "times": [row["time"] for row in rows],
-        "curves": [{"label": str(name), "values": [row[name] for row in rows]} for name in labels],
+        "times": [row["time"] for row in rows if row["entered"] == groups[0]],
+        "curves": [
+            {"label": str(group), "values": [row["chance"] for row in rows if row["entered"] == group]}
+            for group in groups
+        ],
     }

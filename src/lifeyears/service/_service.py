@@ -49,7 +49,7 @@ from ._sample import Sample
 from ._simulations import Simulations, describe_policies
 
 if TYPE_CHECKING:
-    from .._typing import Json
+    from ..experiments.types import Summary
 
 STATIC = Path(__file__).parent / "static"
 JSON = "application/json"
@@ -76,7 +76,7 @@ class Held:
 class Service:
     """What the routes share: models, limits, and two lanes for work, so that a long evaluation delays no ranking."""
 
-    def __init__(self, models: Mapping[str, MatchModel], run: Json | None, limits: Limits) -> None:
+    def __init__(self, models: Mapping[str, MatchModel], run: Summary | None, limits: Limits) -> None:
         self.answers, self.limits = Answers(models), limits
         self.run = None if run is None else view_run(run)
         self.descriptions = {name: self._described(name) for name in models}
@@ -227,7 +227,7 @@ def _refuse(error: ApiError) -> Response:
 
 def create_app(
     models: Mapping[str, MatchModel],
-    run: Json | None = None,
+    run: Summary | None = None,
     token: str | None = None,
     hosts: tuple[str, ...] | None = LOOPBACK,
     limits: Limits | None = None,
@@ -238,8 +238,8 @@ def create_app(
     ----------
     models : dict of str to MatchModel
         By the names under which they are asked for; the first is the one that answers unless another is named.
-    run : dict, optional
-        The summary of a run, for Compare.
+    run : Summary, optional
+        The summary of a run, for Compare (`lifeyears.experiments.read_summary`).
     token : str, optional
         What callers must send as ``Authorization: Bearer …``.
     hosts : tuple of str or None
