@@ -48,9 +48,12 @@ def test_every_help_has_an_example(capsys, command):
         (("demo", "--rows", "5"), "--rows"),
         (("datasets", "suport2"), "support2"),
         (("datasets", "support2", "--against-paper"), "lifeyears datasets registry --against-paper"),
-        (("datasets", "registry", "--against-paper", "--models", "KM,Cocks"), "--models knows KM, Cox"),
-        (("datasets", "registry", "--against-paper", "--models", ""), "DeepHit; got nothing"),
-        (("datasets", "registry", "--against-paper", "--models", " , "), "DeepHit; got nothing"),
+        (("datasets", "registry", "--against-paper", "--models", "KM,Coxx"), "'Coxx' (did you mean 'Cox'?). Known are"),
+        (("datasets", "registry", "--against-paper", "--models", ""), "--models names nothing. Known are KM, Cox"),
+        (("datasets", "registry", "--against-paper", "--models", " , "), "--models names nothing. Known are KM, Cox"),
+        (("fit", "registry", "--model", "Coxx", "--out", "m"), "no survival model 'Coxx' (did you mean 'Cox'?)"),
+        (("fit", "registry", "--method", "stack", "--out", "m"), "Known are bootstrapped, stacked"),
+        (("compare", "pbc", "--methods", "staked"), "there is no ranking method 'staked' (did you mean 'stacked'?)"),
         (("datasets", "registry", "--models", "Cox"), "lifeyears datasets registry --against-paper --models"),
         (("datasets", "support2", "--rows", "500"), "--rows would change nothing here"),
         (("datasets", "support2", "--seed", "0"), "lifeyears datasets registry --seed"),
@@ -297,7 +300,7 @@ def test_an_unknown_unit_is_told(capsys, dated):
 
 
 def test_reproduce_tells_what_was_read(capsys, dated):
-    code, out, err = out_of(capsys, "reproduce", "full", "--data", *dated[1:], "--default-over", "none", "--dry-run")
+    code, out, err = out_of(capsys, "reproduce", "full", "--data", *dated[1:], "--stacked-over", "none", "--dry-run")
     assert code == 0, err
     assert out.startswith("500 rows read, 500 kept\n  column listed left out: it holds dates")
 
@@ -390,7 +393,7 @@ def test_reproduce_small_and_dry(capsys, tmp_path):
     code, out, _ = out_of(capsys, "reproduce", "all", "--rows", "400", "--dry-run")
     assert code == 0
     assert "nothing was run" in out
-    small = ["--rows", "400", "--iterations", "1", "--folds", "2", "--models", "KM", "--default-over", "none"]
+    small = ["--rows", "400", "--iterations", "1", "--folds", "2", "--models", "KM", "--stacked-over", "none"]
     code, out, _ = out_of(capsys, "reproduce", "artificial", *small, "--jobs", "1", "--out", str(tmp_path / "r"))
     assert code == 0
     assert "Table 1" in (tmp_path / "r" / "artificial" / "tables.md").read_text()
@@ -436,7 +439,7 @@ def test_a_table_without_features_is_refused_before_anything_runs(capsys, dated,
         (("compare", "--models", "KM,AFT"), "leave AFT out: --models KM"),
         (("reproduce", "full", "--data"), "--models KM,Cox,DeepSurv,DeepHit"),
         (("reproduce", "artificial", "--data"), "--models KM,Cox,DeepSurv,DeepHit"),
-        (("fit", "--base", "AFT", "--out", "model"), "--base Cox"),
+        (("fit", "--model", "AFT", "--out", "model"), "--model Cox"),
     ],
 )
 def test_events_at_time_zero_refuse_the_weibull_model_if_it_is_asked_for(
@@ -468,7 +471,7 @@ def test_a_disk_that_takes_no_more_is_told_with_the_folder(capsys, tmp_path, mon
     assert failed == 1
     assert f"nothing more can be written to {tmp_path / 'run'}: {words}, or choose another folder with --out" in err
     assert "finished jobs are kept, and the same command continues from them" in err
-    failed, _, err = out_of(capsys, "fit", "registry", "--preset", "none", *small[:-1], str(tmp_path / "model"))
+    failed, _, err = out_of(capsys, "fit", "registry", "--method", "none", *small[:-1], str(tmp_path / "model"))
     assert failed == 1
     assert f"nothing more can be written to {tmp_path}: {words}" in err
     assert "continues" not in err

@@ -31,7 +31,7 @@ def places(tmp_path_factory):
     pairs.to_csv(folder / "pairs.csv", index=False)
     code = run(
         ["fit", str(folder / "train.csv"), "--time", "years", "--event", "died", "--horizon", "10"]
-        + ["--preset", "none", "--out", str(folder / "model"), "--jobs", "1", "--drop", "transplant_year"]
+        + ["--method", "none", "--out", str(folder / "model"), "--jobs", "1", "--drop", "transplant_year"]
     )
     assert code == 0
     return folder
@@ -151,7 +151,7 @@ def test_wrong_requests_exit_2_with_plain_words(places, tmp_path, capsys):
     assert "is not a folder" in failing(capsys, "rank", tmp_path / "none", waitlist, *out)
     assert "is not a folder" in failing(capsys, "describe", tmp_path / "none")
     assert "exists" in failing(capsys, "fit", "registry", "--out", places / "model")
-    assert "--base knows KM" in failing(capsys, "fit", "registry", "--base", "Cocks", *out)
+    assert "Known are KM, Cox" in failing(capsys, "fit", "registry", "--model", "Cocks", *out)
 
 
 def test_serve_refuses_a_folder_that_is_no_model_or_says_what_to_install(tmp_path, capsys):
@@ -204,7 +204,7 @@ def coded(tmp_path_factory):
     wanted = ["fit", str(folder / "train.csv"), "--time", "years", "--event", "died", "--horizon", "5"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it tells of the leading zeros
-        assert run([*wanted, "--preset", "none", "--out", str(folder / "model"), "--jobs", "1"]) == 0
+        assert run([*wanted, "--method", "none", "--out", str(folder / "model"), "--jobs", "1"]) == 0
     return folder
 
 

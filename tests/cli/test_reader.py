@@ -87,14 +87,14 @@ def test_only_our_request_errors_exit_with_2(capsys, monkeypatch, tmp_path, erro
 
 def test_a_bug_deep_inside_a_fit_exits_with_1(capsys, monkeypatch, tmp_path):
     monkeypatch.setattr("lifeyears.models.Cox.fit", lambda *given: np.zeros(2) + np.zeros(3))
-    code = run(["fit", "registry", "--rows", "300", "--preset", "none", "--jobs", "1", "--out", str(tmp_path / "m")])
+    code = run(["fit", "registry", "--rows", "300", "--method", "none", "--jobs", "1", "--out", str(tmp_path / "m")])
     assert code == 1
     err = capsys.readouterr().err
     assert "the work failed: ValueError: operands could not be broadcast" in err
     assert "LIFEYEARS_TRACEBACK=1" in err
     monkeypatch.setenv("LIFEYEARS_TRACEBACK", "1")
     with pytest.raises(ValueError, match="broadcast"):
-        run(["fit", "registry", "--rows", "300", "--preset", "none", "--jobs", "1", "--out", str(tmp_path / "m")])
+        run(["fit", "registry", "--rows", "300", "--method", "none", "--jobs", "1", "--out", str(tmp_path / "m")])
 
 
 def test_progress_is_plain_lines_where_there_is_no_terminal(capsys):
@@ -124,7 +124,7 @@ def test_progress_is_a_bar_on_a_terminal(capsys, monkeypatch):
 
 
 def test_quiet_shows_no_progress_and_keeps_the_result(capsys, tmp_path):
-    fit = ["fit", "registry", "--rows", "300", "--preset", "none", "--jobs", "1", "--horizon", "10"]
+    fit = ["fit", "registry", "--rows", "300", "--method", "none", "--jobs", "1", "--horizon", "10"]
     assert run([*fit, "--out", str(tmp_path / "loud")]) == 0
     loud = capsys.readouterr()
     assert "fitting Cox" in loud.err
@@ -136,9 +136,9 @@ def test_quiet_shows_no_progress_and_keeps_the_result(capsys, tmp_path):
 
 
 def test_verbose_logs_what_is_done(capsys, tmp_path):
-    fit = ["fit", "registry", "--rows", "300", "--preset", "none", "--jobs", "1", "--out", str(tmp_path / "model")]
+    fit = ["fit", "registry", "--rows", "300", "--method", "none", "--jobs", "1", "--out", str(tmp_path / "model")]
     assert run(["--verbose", *fit]) == 0
-    assert "lifeyears.scoring._fit: fitted Cox (ranker: none) to 300 rows" in capsys.readouterr().err
+    assert "lifeyears.scoring._fit: fitted Cox to 300 rows" in capsys.readouterr().err
     assert run(["describe", str(tmp_path / "model"), "--verbose"]) == 0
     assert "lifeyears.scoring._model: read the model" in capsys.readouterr().err
     assert run(["describe", str(tmp_path / "model")]) == 0

@@ -40,8 +40,8 @@ if not PAGES:
 SMALL = {
     "compare": "--models KM,Cox --folds 2 --jobs 1 --rows 300",
     "demo": "--rows 400 --jobs 1",
-    "fit": "--preset none --jobs 1",
-    "reproduce": "--rows 300 --iterations 1 --folds 2 --models KM --default-over none --jobs 1",
+    "fit": "--method none --jobs 1",
+    "reproduce": "--rows 300 --iterations 1 --folds 2 --models KM --stacked-over none --jobs 1",
     "simulate": "--dry-run",
     "datasets": "--rows 2000",
 }

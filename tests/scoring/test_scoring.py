@@ -7,8 +7,18 @@ import pandas as pd
 import pytest
 
 import lifeyears as ly
-from lifeyears.errors import ModelFileError, RequestError
-from lifeyears.scoring import Column, MatchModel, RowError, Schema, fit_model, group_by_prediction, summarise_support
+from lifeyears.errors import DataError, ModelFileError, RequestError
+from lifeyears.scoring import (
+    Column,
+    MatchModel,
+    RowError,
+    Schema,
+    build_ranker,
+    evaluate_model,
+    fit_model,
+    group_by_prediction,
+    summarise_support,
+)
 from lifeyears.scoring._card import _subgroups
 
 
@@ -19,7 +29,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def model(data):
-    return fit_model(data, preset="none", name="small", n_jobs=1)
+    return fit_model(data, method="none", name="small", n_jobs=1)
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +43,7 @@ def test_the_card_says_what_a_reader_asks(model, data):
     assert card["data"]["events"] == data.y.n_events
     assert card["horizon"]["tau"] == 10.0
     metrics = card["metrics"]
-    for name in ("c_index", "years_per_allocation", "years_by_lot"):
+    for name in ("c_index", "value", "at_random"):
         assert metrics[name]["low"] < metrics[name]["value"] < metrics[name]["high"]
     assert [bound["k"] for bound in card["bounds"]] == list(range(1, len(card["bounds"]) + 1))
     first = card["bounds"][0]
@@ -71,9 +81,9 @@ def test_the_card_says_calibrated_only_of_what_is(model):
 def test_a_horizon_that_nobody_was_followed_to_is_out_of_reach():
     x, years = np.linspace(-1, 1, 80)[:, None], np.linspace(0.1, 6.0, 80)
     y = ly.Outcome(np.minimum(years, 3.0), years < 3.0)  # all others censored at 3
-    assert summarise_support(x, y, 5.0)["share_out_of_reach"] == 1.0
-    assert "longest follow-up is 3" in summarise_support(x, y, 5.0)["reading"]
-    assert summarise_support(x, y, 3.0)["share_out_of_reach"] == 0.0
+    assert summarise_support(x, y, 5.0).share_out_of_reach == 1.0
+    assert "longest follow-up is 3" in summarise_support(x, y, 5.0).reading
+    assert summarise_support(x, y, 3.0).share_out_of_reach == 0.0
 
 
 def test_small_cells_are_not_told():
@@ -99,8 +109,8 @@ def test_a_hidden_share_cannot_be_had_by_subtraction():
 def test_a_subgroup_that_is_too_small_cannot_be_had_by_subtraction():
     def groups(**patients):
         table = pd.DataFrame({"by": "sex", "group": list(patients), "patients": list(patients.values())})
-        numbers = ("share of patients", "share of allocations", "low", "high")
-        gaps = ("predicted less outcome", "gap low", "gap high")
+        numbers = ("share_of_patients", "share_of_allocations", "low", "high")
+        gaps = ("gap", "gap_low", "gap_high")
         told = _subgroups(table.assign(**dict.fromkeys([*numbers, *gaps], 0.5)), 200)
         return [row["group"] for row in told]
 
@@ -185,10 +195,10 @@ def test_calibration_groups_are_means_of_like_predictions():
     scores = np.repeat([1.0, 2.0], 100)
     outcomes = np.concatenate([np.tile([0.0, 2.0], 50), np.tile([1.0, 5.0], 50)])
     first, second = group_by_prediction(scores, outcomes)
-    assert (first["predicted"], first["observed"], first["patients"]) == (1.0, 1.0, 100)
-    assert (second["predicted"], second["observed"]) == (2.0, 3.0)
+    assert (first.predicted, first.observed, first.patients) == (1.0, 1.0, 100)
+    assert (second.predicted, second.observed) == (2.0, 3.0)
     half = 1.96 * np.std(np.tile([1.0, 5.0], 50), ddof=1) / 10
-    assert second["high"] - second["observed"] == pytest.approx(half, abs=1e-6)
+    assert second.high - second.observed == pytest.approx(half, abs=1e-6)
 
 
 def test_intervals_take_in_the_prediction_and_stay_within_the_horizon(model, data):
@@ -200,10 +210,10 @@ def test_intervals_take_in_the_prediction_and_stay_within_the_horizon(model, dat
 
 
 def test_wrong_requests_say_what_there_is(data):
-    with pytest.raises(RequestError, match=r"base must be one of 'KM', 'Cox', .*; got 'Cocks'"):
-        fit_model(data, base="Cocks")
-    with pytest.raises(RequestError, match="preset must be one of 'default', 'paper', 'none'; got 'best'"):
-        fit_model(data, preset="best")
+    with pytest.raises(RequestError, match=r"there is no survival model 'Coxx' \(did you mean 'Cox'\?\)"):
+        fit_model(data, model="Coxx")
+    with pytest.raises(RequestError, match=r"there is no ranking method 'best'\. Known are bootstrapped, stacked"):
+        fit_model(data, method="best")
     with pytest.raises(RequestError, match="there is no column 'heart' to be the donor's"):
         Schema.of(data.X, ly.data.TablePreprocessor().fit(data.X), donor=["heart"])
 
@@ -224,8 +234,67 @@ def test_only_transplants_are_called_transplants(model):
     table = pd.DataFrame(
         {"load": rng.normal(size=200), "hours": rng.exponential(5, 200), "failed": rng.integers(0, 2, 200)}
     )
-    card = fit_model(ly.data.read_table(table, "hours", "failed"), preset="none", n_jobs=1).card
+    card = fit_model(ly.data.read_table(table, "hours", "failed"), method="none", n_jobs=1).card
     told = json.dumps(card)
     for word in ("organ", "transplant", "donor", "recipient", "of life"):
         assert word not in told.replace('"role": "candidate"', "")
     assert "add up to 1" in card["model"]["weights_are"]
+
+
+@pytest.mark.parametrize(("unit", "year"), [("years", 1.0), ("days", 365.25), ("months", 12.0), ("time units", None)])
+def test_fit_saves_the_ranker_that_compare_judges_in_every_unit(unit, year, monkeypatch):
+    """The settings of the rankers that a run of `compare` fits, and of those that `fit_model` builds."""
+    from lifeyears import experiments
+    from lifeyears.experiments.jobs import _fitting, run_job
+
+    horizon = 5.0 * (year or 1.0)
+    cohort = ly.data.simulate_registry(n=300, random_state=1)
+    cohort = replace(cohort, y=ly.Outcome(cohort.y.time * (year or 1.0), cohort.y.event), truth=None, unit=unit)
+    judged = []
+
+    class CapturedError(Exception):
+        pass
+
+    def capture(rankers, *_):
+        judged.extend(rankers)
+        raise CapturedError
+
+    monkeypatch.setattr(_fitting, "fit_together", capture)
+    plan = experiments.Plan("full", iterations=1, folds=2, models=("Cox", "AFT"), tau=horizon, waitlist=4)
+    with pytest.raises(CapturedError):
+        run_job(cohort, plan, 0, 0)
+    arms = [("Cox", "bootstrapped"), ("Cox", "stacked"), ("AFT", "bootstrapped")]
+    left_to_the_caller = {"random_state", "n_jobs"}
+    for (model, method), ranker in zip(arms, judged, strict=True):
+        built = build_ranker(model, method, tau=horizon, unit=unit, random_state=0)
+        settings, expected = built.get_params(), ranker.get_params()
+        assert type(built) is type(ranker)
+        assert type(built.base) is type(ranker.base)
+        for name in set(expected) - left_to_the_caller - {"base", "base__random_state"}:
+            assert repr(settings[name]) == repr(expected[name]), name
+    margin = build_ranker("Cox", "bootstrapped", tau=horizon, unit=unit, random_state=0).margin
+    assert margin == (horizon / 20 if year is None else pytest.approx(year))
+
+
+def test_evaluation_of_observed_times_is_what_can_be_worked_out_by_hand(model, data):
+    """Without censoring: means by hand, and an allocation at random is worth the mean."""
+    rows, rng = model.schema.frame(data.X.head(200)), np.random.default_rng(0)
+    times = rng.uniform(0.5, 9.5, 200)
+    found = evaluate_model(model, rows, ly.Outcome(times, np.ones(200, dtype=bool)), waitlist=5)
+    predicted = model.ranker.predict(data.X.head(200))
+    assert found.judged_by == "observed times"
+    assert found.mean_outcome == pytest.approx(times.mean())
+    assert found.mean_predicted == pytest.approx(predicted.mean())
+    assert found.at_random.value == pytest.approx(times.mean())
+    assert found.gain.value == pytest.approx(found.value.value - found.at_random.value)
+    assert found.support.share_out_of_reach == 0.0
+    pairs = [(i, j) for i in range(200) for j in range(200) if times[i] < times[j]]
+    agree = [np.sign(predicted[j] - predicted[i]) for i, j in pairs]
+    assert found.c_index == pytest.approx((np.mean(agree) + 1) / 2)
+
+
+def test_too_few_rows_are_not_evaluated(model, data):
+    few = model.schema.frame(data.X.head(49))
+    with pytest.raises(DataError, match="49 rows with 49 events are too few") as caught:
+        evaluate_model(model, few, ly.Outcome(np.arange(1.0, 50.0), np.ones(49, dtype=bool)))
+    assert caught.value.code == "too_few_rows"

@@ -17,6 +17,9 @@ except ModuleNotFoundError:  # the service is the extra `app`, and httpx, with w
     collect_ignore_glob = ["test_*.py"]
 
 
+SETTINGS = {"model": "Cox", "method": "stacked", "label": "Cox + stacked ranker", "seed": 0}
+
+
 @pytest.fixture(scope="session")
 def data():
     return ly.data.simulate_registry(n=700, random_state=3)
@@ -32,10 +35,10 @@ def models(data):
     data = replace(data, horizon=10.0)
     members = ly.ranking.make_members(n_estimators=60)
     ranker = ly.StackedRanker(tau=10.0, members=members, folds=2, random_state=0, n_jobs=1).fit(data.X, data.y)
-    card = make_card(data, ranker, "small ranker", settings={"base": "Cox", "preset": "default", "seed": 0})
+    card = make_card(data, ranker, "small ranker", settings=SETTINGS)
     return {
         "ranker": MatchModel(forget_rows(ranker), card),
-        "cox": fit_model(data, preset="none", name="small Cox", n_jobs=1),
+        "cox": fit_model(data, method="none", name="small Cox", n_jobs=1),
     }
 
 
@@ -58,31 +61,62 @@ def rows(models, pairs):
 @pytest.fixture(scope="session")
 def summary():
     """A run's summary, as small as Compare can show."""
-    years = {
-        "columns": ["model", "framework", "years", "low", "high", "gain", "gain low", "gain high", "p", "C-index"],
-        "index": [0, 1, 2],
-        "data": [
-            ["Cox", "standard", 9.0, 8.5, 9.5, None, None, None, None, 0.61],
-            ["Cox", "default", 9.4, 9.0, 9.8, 0.4, 0.1, 0.7, 0.01, 0.6],
-            ["KM", "standard", 7.0, 6.9, 7.1, None, None, None, None, 0.5],
-        ],
-    }
-    comparison = {
-        "columns": ["model", "other", "value", "low", "high", "p"],
-        "index": [0],
-        "data": [["Cox standard", "Cox default", -0.4, -0.7, -0.1, 0.01]],
-    }
-    return {
-        "schema": 2,
-        "best": "Cox default",
-        "reading": "Most years per allocation: Cox default.",
-        "intervals": "by hand",
-        "data": {"name": "by hand", "rows": 100, "events": 50, "unit": "years", "simulated": True},
-        "waitlist": {"asked": 10, "used": 10, "k": 1},
-        "counts": {},
-        "warnings": [{"serious": True, "title": "No support at 10 years", "text": "Nobody was seen for so long."}],
-        "tables": {"years": years, "comparison": comparison},
-    }
+    from lifeyears.experiments.types import (
+        Answer,
+        Arm,
+        Audit,
+        DataNote,
+        Estimate,
+        Finding,
+        MethodNote,
+        Summary,
+        Support,
+        Waitlist,
+    )
+
+    best, cox, km = Arm("Cox", "stacked"), Arm("Cox"), Arm("KM")
+    unknown = (None,) * 4
+    allocation = table(
+        ("model", "method", "value", "low", "high", "gain", "gain_low", "gain_high", "p", "c_index"),
+        ("Cox", "none", 9.0, 8.5, 9.5, *unknown, 0.61),
+        ("Cox", "stacked", 9.4, 9.0, 9.8, 0.4, 0.1, 0.7, 0.01, 0.6),
+        ("KM", "none", 7.0, 6.9, 7.1, *unknown, 0.5),
+    )
+    comparison = table(
+        ("model", "method", "other_model", "other_method", "difference", "low", "high", "p"),
+        ("Cox", "none", "Cox", "stacked", -0.4, -0.7, -0.1, 0.01),
+    )
+    return Summary(
+        schema=3,
+        version=ly.__version__,
+        protocol="full",
+        plan={},
+        command="lifeyears compare hand.csv",
+        data=DataNote("by hand", 100, 100, 2, 50, "years", "", True, False),
+        models=(MethodNote("Cox", "Cox", {}), MethodNote("KM", "Kaplan–Meier", {})),
+        rankers=(MethodNote("stacked", "stacked ranker", {}),),
+        estimators=(),
+        metrics=(),
+        relevance="DR",
+        ndcg_relevance="EY",
+        intervals="folds",
+        waitlist=Waitlist(10, 10, 1),
+        counts={},
+        findings=(
+            Finding("support", "serious", "No support at 10 years", "No comparable patient was followed that long."),
+            Finding("best_model", "answer", "Cox + stacked ranker", "Most years per allocation: Cox + stacked ranker."),
+        ),
+        answer=Answer(best, Estimate(9.4, 9.0, 9.8), None, None, ()),
+        audit=Audit(cox, False, None, None, "EY"),
+        support=Support(True, {km.model: "Nobody was followed to the horizon."}),
+        tables={"allocation": allocation, "comparison": comparison},
+    )
+
+
+def table(keys, *rows):
+    from lifeyears.experiments.types import ColumnNote, Table
+
+    return Table("By hand", tuple(ColumnNote(key, key) for key in keys), rows)
 
 
 @contextmanager

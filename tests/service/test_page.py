@@ -259,7 +259,7 @@ def test_a_second_model_of_other_columns_is_told_of_and_the_list_stays(browser, 
     from lifeyears.service import create_app
 
     table = patients.drop(columns="sex").rename(columns={"x": "walk"})
-    walking = fit_model(ly.data.read_table(table, time="time", event="event", unit="years"), preset="none", name="Walk")
+    walking = fit_model(ly.data.read_table(table, time="time", event="event", unit="years"), method="none", name="Walk")
     with running(create_app({"cox": models["cox"], "walk": walking})) as client:
         context = browser.new_context(base_url=str(client.base_url))
         page = context.new_page()
@@ -292,11 +292,12 @@ def test_compare_shows_the_run(page):
     assert "Research use only" in page.locator("#compare .use").inner_text()
     name, rows = saved(page, page.locator("#compare-content button", has_text="Download CSV").first)
     assert name == "leaderboard.csv"
-    assert [row["framework"] for row in rows] == ["default", "standard", "standard"]
+    assert [(row["model"], row["method"]) for row in rows] == [("Cox", "stacked"), ("Cox", "none"), ("KM", "none")]
+    assert [row["arm"] for row in rows] == ["Cox + stacked ranker", "Cox", "Kaplan–Meier"]
     assert page.locator("#compare-content svg.chart").count() >= 2
     chart = page.locator("#compare-content .card", has_text="C-index against").last
-    assert chart.locator(".legend li").all_inner_texts() == ["Cox default", "Cox standard"]  # the report's words
-    assert "KM standard (C-index 0.5, 7.00 years)" in chart.inner_text()  # it would squeeze the rest
+    assert chart.locator(".legend li").all_inner_texts() == ["Cox + stacked ranker", "Cox"]  # the catalogue's labels
+    assert "Kaplan–Meier (C-index 0.5, 7.00 years)" in chart.inner_text()  # it would squeeze the rest
     parts = page.locator("#compare-content > *")
     assert parts.nth(0).inner_text().startswith("Warning: No support")
     assert "In a few sentences" in parts.nth(1).inner_text()
@@ -317,7 +318,7 @@ def test_a_refused_file_is_not_said_to_be_taken(page, client):
 
 def test_a_small_simulation_runs_with_progress_and_can_be_downloaded(page):
     page.get_by_role("link", name="Policy lab").click()
-    for name in ("greedy", "position_weighted", "lyg"):
+    for name in ("first_come", "greedy", "position_weighted", "lyg"):
         page.locator(f"input[value={name}]").uncheck()
     for name, value in (("scale", "0.01"), ("years", "0.5"), ("replicates", "2")):
         page.locator(f"#rate-{name}").fill(value)

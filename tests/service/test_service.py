@@ -5,6 +5,7 @@ import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import pytest
 import lifeyears as ly
 from lifeyears.allocation import PositionWeighted
 from lifeyears.errors import DataError, FileReadError, Message, RequestError, Setting, WorkError
+from lifeyears.experiments.results import write_summary
 from lifeyears.service import Limits
 
 from .conftest import running
@@ -99,7 +101,7 @@ def test_evaluate_judges_a_labelled_list(client, data):
     found = found.json()
     assert found["rows"] == 300
     assert 0.4 < found["c_index"] < 0.8
-    assert found["years_per_allocation"]["low"] < found["years_per_allocation"]["value"]
+    assert found["value"]["low"] < found["value"]["value"]
 
 
 def test_evaluate_says_if_the_rows_cannot_reach_the_horizon(client):
@@ -120,7 +122,7 @@ def test_evaluate_without_censoring_uses_what_was_seen(client, models, rows):
         "/api/evaluate", json={"candidates": candidates, "donor": donor, "time": time_.tolist(), "event": event, "k": 1}
     ).json()
     assert found["mean_outcome"] == pytest.approx(time_.mean())
-    assert found["judged_by"] == "observed years"
+    assert found["judged_by"] == "observed times"
     assert found["positivity"]["share_out_of_reach"] == 0.0
 
 
@@ -433,7 +435,7 @@ def test_a_model_of_another_table_has_a_sample_of_its_own(patients):
     from lifeyears.service import create_app
 
     table = patients.assign(sex=patients["sex"].map({0: "F", 1: "M"}))
-    model = fit_model(ly.data.read_table(table, time="time", event="event", unit="years"), preset="none")
+    model = fit_model(ly.data.read_table(table, time="time", event="event", unit="years"), method="none")
     with running(create_app({"own": model}, hosts=None)) as client:
         sample = client.get("/api/sample").json()
         assert sample["donors"] == []
@@ -446,7 +448,7 @@ def test_models_of_one_title_have_samples_of_their_own(models, patients):
     from lifeyears.service import create_app
 
     other = fit_model(
-        ly.data.read_table(patients, time="time", event="event", unit="years"), preset="none", name=models["cox"].name
+        ly.data.read_table(patients, time="time", event="event", unit="years"), method="none", name=models["cox"].name
     )
     service = create_app({"cox": models["cox"], "other": other}).state.service
     assert service.sample("other").model is other
@@ -467,7 +469,8 @@ def test_pairing_the_sample_keeps_nobody_waiting(client, monkeypatch):
     from lifeyears.service._sample import Sample
 
     begun, go_on = threading.Event(), threading.Event()
-    monkeypatch.setattr(Sample, "content", lambda self: (begun.set(), go_on.wait(20), {"kind": "slow"})[2])
+    slow = {"kind": "slow", "donor": {}, "candidates": []}
+    monkeypatch.setattr(Sample, "content", lambda self: (begun.set(), go_on.wait(20), slow)[2])
     found = []
     asking = threading.Thread(target=lambda: found.append(client.get("/api/sample")))
     asking.start()
@@ -477,13 +480,13 @@ def test_pairing_the_sample_keeps_nobody_waiting(client, monkeypatch):
     finally:
         go_on.set()
         asking.join()
-    assert found[0].json() == {"kind": "slow"}
+    assert found[0].json() == slow
 
 
 def test_the_document_says_what_model_and_bound_are(client, rows):
     schemas = client.get("/openapi.json").json()["components"]["schemas"]
-    assert "key" in schemas["RankRequest"]["properties"]["model"]["description"]
-    assert "title" in schemas["RankReply"]["properties"]["model"]["description"]
+    assert schemas["RankRequest"]["properties"]["model"]["description"].startswith("Key of the model")
+    assert schemas["RankReply"]["properties"]["model"]["description"].startswith("Title of the model")
     bound = schemas["RankReply"]["properties"]["bound"]["description"]
     assert "metrics.waitlist" in bound
     assert "Null for k above 20" in bound
@@ -491,62 +494,119 @@ def test_the_document_says_what_model_and_bound_are(client, rows):
     assert client.post("/api/rank", json={"candidates": candidates, "donor": donor, "k": 21}).json()["bound"] is None
 
 
-def whole_summary():
-    """Every field that the summary of a run has, and nothing in them."""
-    from lifeyears.report._reading import FIELDS, INNER, TABLES
-
-    fields = {name: dict.fromkeys(INNER.get(name, ())) if kind is dict else kind() for name, kind in FIELDS.items()}
-    return fields | {"schema": 2, "tables": {name: {"columns": [], "data": []} for name in TABLES}}
-
-
 def test_the_document_states_the_limits_that_hold(models, rows, data):
-    from lifeyears.service._answers import Answers
-    from lifeyears.service._errors import ApiError
-    from lifeyears.service._openapi import describe_service
+    from lifeyears.service import create_app
 
     limits, candidates = Limits(rows=120, k=3, reasons=2), {"candidates": rows[0][:5], "donor": rows[1]}
-    answers = Answers(models, limits)
-    schemas = describe_service(models["ranker"], list(models), limits)["components"]["schemas"]
-    for name, most in (("k", 3), ("reasons", 2)):
-        assert schemas["RankRequest"]["properties"][name]["maximum"] == most
-        answers.rank({**candidates, name: most})
-        with pytest.raises(
-            ApiError, match=rf"{name} must be at most {most}; got {most + 1}. Send a whole number from [01] to {most}\."
-        ):
-            answers.rank({**candidates, name: most + 1})
-    # as long a list as rows may be sent
-    assert schemas["EvaluateRequest"]["properties"]["waitlist"]["maximum"] == limits.rows
-    many = json.loads(data.X.iloc[: limits.rows].to_json(orient="records", double_precision=15))
-    labelled = {"candidates": many, "time": data.y.time[:120].tolist(), "event": data.y.event[:120].tolist()}
-    assert answers.evaluate({**labelled, "waitlist": 120, "k": 120})["waitlist"] == 120
-    with pytest.raises(ApiError, match="waitlist must be at most 120; got 121"):
-        answers.evaluate({**labelled, "waitlist": 121})
+    with running(create_app(models, limits=limits)) as client:
+        schemas = client.get("/openapi.json").json()["components"]["schemas"]
+        for name, most in (("k", 3), ("reasons", 2)):
+            assert schemas["RankRequest"]["properties"][name]["maximum"] == most
+            assert client.post("/api/rank", json={**candidates, name: most}).status_code == 200
+            refused = error_of(client.post("/api/rank", json={**candidates, name: most + 1}))
+            assert refused == {"code": f"bad_{name}", "message": f"{name} must be at most {most}; got {most + 1}"}
+        assert schemas["RankRequest"]["properties"]["candidates"]["maxItems"] == limits.rows
+        # as long a list as rows may be sent
+        waitlist = schemas["EvaluateRequest"]["properties"]["waitlist"]["anyOf"][0]
+        assert waitlist["maximum"] == limits.rows
+        many = json.loads(data.X.iloc[: limits.rows].to_json(orient="records", double_precision=15))
+        labelled = {"candidates": many, "time": data.y.time[:120].tolist(), "event": data.y.event[:120].tolist()}
+        found = client.post("/api/evaluate", json={**labelled, "waitlist": 120, "k": 120}).json()
+        assert found["waitlist"] == 120
+        refused = error_of(client.post("/api/evaluate", json={**labelled, "waitlist": 121}))
+        assert refused["message"] == "waitlist must be at most 120; got 121"
+        refused = error_of(client.post("/api/evaluate", json={**labelled, "waitlist": 5, "k": 6}))
+        assert refused["message"] == "k must be at most 5; got 6"
+
+
+def described(schema, schemas):
+    """Whether a property has a description, of its own or of the model that it refers to."""
+    reference = schema.get("$ref", "").rpartition("/")[2]
+    return bool(schema.get("description") or schemas.get(reference, {}).get("description"))
+
+
+def test_every_field_of_every_answer_and_request_is_described(client):
+    document = client.get("/openapi.json").json()
+    schemas = document["components"]["schemas"]
+    missing = [
+        f"{name}.{field}"
+        for name, schema in schemas.items()
+        for field, part in schema["properties"].items()
+        if not described(part, schemas)
+    ]
+    assert missing == []
+    for path, operations in document["paths"].items():
+        for operation in operations.values():
+            success = next(reply for status, reply in operation["responses"].items() if status.startswith("2"))
+            assert "$ref" in success["content"]["application/json"]["schema"], path
+            assert {"4XX", "5XX"} <= set(operation["responses"]), path
+            assert operation["summary"]
+
+
+def test_a_row_in_the_document_has_the_models_own_columns(client, models):
+    schemas = client.get("/openapi.json").json()["components"]["schemas"]
+    schema = models["ranker"].schema
+    assert list(schemas["Row"]["properties"]) == schema.names
+    assert set(schemas["Row"]["required"]) == set(schema.names) - set(schema.donor_names)
+    age = next(column for column in schema.columns if column.name == "age")
+    assert (schemas["Row"]["properties"]["age"]["minimum"], schemas["Row"]["properties"]["age"]["maximum"]) == (
+        age.low,
+        age.high,
+    )
+    assert schemas["Row"]["properties"]["sex"]["enum"] == ["female", "male", None]
+
+
+def test_the_document_is_of_a_service_with_a_token_only_where_there_is_one(models):
+    from lifeyears.service import create_app
+
+    assert "securitySchemes" not in create_app(models).openapi()["components"]
+    document = create_app(models, token="0123456789abcdef").openapi()
+    assert document["components"]["securitySchemes"] == {"HTTPBearer": {"type": "http", "scheme": "bearer"}}
+    assert "security" not in document["paths"]["/api/health"]["get"]
+    assert document["paths"]["/api/rank"]["post"]["security"] == [{"HTTPBearer": []}]
+
+
+def test_policies_are_the_catalogues(client):
+    found = client.get("/api/policies").json()
+    assert {each["policy"]: each["label"] for each in found["policies"]} == {
+        key: spec.label for key, spec in ly.catalogue.policies.items()
+    }
+    assert {each["policy"] for each in found["policies"] if each["oracle"]} == {"oracle", "oracle_lyg"}
+
+
+def test_a_path_that_is_sent_is_never_imported(client, tmp_path, monkeypatch):
+    (tmp_path / "taken.py").write_text("raise SystemExit('imported')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("taken:Policy", f"{tmp_path / 'taken.py'}:Policy"):
+        refused = error_of(client.post("/api/simulations", json={"policies": [name]}))
+        assert refused["code"] == "bad_policies"
+        assert error_of(client.get("/api/model", params={"model": name}))["code"] == "no_such_model"
 
 
 @pytest.fixture
-def runs(monkeypatch):
+def runs(monkeypatch, summary):
     """Runs that take no time; the folders in which they were made."""
     made = []
 
     def run(protocol, data, path, **settings):
         path.mkdir(parents=True, exist_ok=True)
-        (path / "summary.json").write_text(json.dumps(whole_summary()))
+        (path / "summary.json").write_bytes(write_summary(summary))
         made.append(path)
 
     monkeypatch.setattr("lifeyears.experiments.run", run)
     return made
 
 
-def test_the_sample_run_is_made_once_and_again_if_it_is_damaged(tmp_path, monkeypatch, runs):
+def test_the_sample_run_is_made_once_and_again_if_it_is_damaged(tmp_path, monkeypatch, runs, summary):
     from lifeyears.service import sample_run
 
     monkeypatch.setenv("LIFEYEARS_CACHE", str(tmp_path))
     said = []
     assert sample_run(said.append) == sample_run(said.append)
     assert len(runs) == len(said) == 1
-    for damage in ("{", "[]", json.dumps(whole_summary() | {"schema": 1})):
+    for damage in ("{", "[]", write_summary(replace(summary, schema=1)).decode()):
         (runs[0] / "summary.json").write_text(damage)
-        assert sample_run(said.append)["schema"] == 2
+        assert sample_run(said.append).schema == 3
         assert "again" in said[-1]
     assert runs == runs[:1] * 4
 
@@ -557,26 +617,36 @@ def test_the_sample_run_needs_no_folder_that_can_be_written(tmp_path, monkeypatc
     (tmp_path / "cache").write_text("a file, not a folder")
     monkeypatch.setenv("LIFEYEARS_CACHE", str(tmp_path / "cache"))
     said = []
-    assert sample_run(said.append)["schema"] == 2
+    assert sample_run(said.append).schema == 3
     assert "temporary" in said[-1]
     assert not runs[-1].exists()
 
 
-def test_a_run_that_the_report_refuses_is_not_served(tmp_path, monkeypatch, capsys, models):
+def test_a_run_that_the_report_refuses_is_not_served(tmp_path, monkeypatch, capsys, models, summary):
     from lifeyears.cli import run as command
 
     monkeypatch.setattr("lifeyears.service._server.serve", lambda *settings: None)
     models["cox"].save(tmp_path / "cox")
-    (tmp_path / "summary.json").write_text(json.dumps(whole_summary() | {"schema": 1}))
+    (tmp_path / "summary.json").write_bytes(write_summary(replace(summary, schema=1)))
     assert command(["serve", "--model", str(tmp_path / "cox"), "--run", str(tmp_path)]) == 2
     assert (
-        "has schema 1; this version of lifeyears reads 2. Run the same command with the same --out again"
+        "has schema 1; this version of lifeyears reads 3. Run the same command with the same --out again"
         in capsys.readouterr().err
     )
 
 
 def test_the_run_is_sent(client, summary):
-    assert client.get("/api/run").json()["best"] == summary["best"]
+    found = client.get("/api/run").json()
+    assert found["best"] == {"model": "Cox", "method": "stacked", "label": "Cox + stacked ranker", "oracle": False}
+    assert [row["arm"]["label"] for row in found["leaderboard"]] == ["Cox + stacked ranker", "Cox", "Kaplan–Meier"]
+    assert [row["value"]["value"] for row in found["leaderboard"]] == [9.4, 9.0, 7.0]
+    (difference,) = found["differences"]
+    assert (difference["arm"]["method"], difference["other"]["method"], difference["value"]) == (
+        "none",
+        "stacked",
+        -0.4,
+    )
+    assert {finding["severity"] for finding in found["findings"]} == {"answer", "serious"}
 
 
 def settled(client, name, seconds=90):
@@ -624,6 +694,7 @@ def test_a_simulation_that_tells_what_cannot_be_read_has_failed(monkeypatch):
     import asyncio
 
     from lifeyears.service import _simulations
+    from lifeyears.service._models import SimulationRequest
 
     async def garbled(self, job):
         job.state = "running"
@@ -632,7 +703,7 @@ def test_a_simulation_that_tells_what_cannot_be_read_has_failed(monkeypatch):
     async def told():
         monkeypatch.setattr(_simulations.Simulations, "_in_child", garbled)
         jobs = _simulations.Simulations(Limits())
-        job = jobs.start(SMALL)
+        job = jobs.start(SimulationRequest(**SMALL))
         await job.task
         return job.state
 

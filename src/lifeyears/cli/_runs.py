@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,25 +14,31 @@ if TYPE_CHECKING:
     from ..data import Dataset
     from ..experiments import Run
 
+# Columns of the table on the terminal; the others are in the files.
+SHOWN = ("model", "method", "c_index", "value", "low", "high", "gain", "gain_low", "gain_high")
+HEADINGS = {"answer": "", "serious": "Warning: ", "warning": "Warning: ", "note": "Note: "}
+
 
 def run_and_show(
     protocol: str, data: Dataset, out: Path, jobs: int | None, dask: str | None, command: str, options: Json
 ) -> Run:
-    """Run a protocol with progress, write its report, print the table of years and the reading."""
+    """Run a protocol with progress, write its report, print the table of values and the findings."""
+    import pandas as pd
+
     from ..experiments import run
+    from ..experiments.results import display_columns
     from ..report import write_report
     from ._progress import show_progress
     from ._tables import show
 
     with show_progress(f"{data.name}, {protocol}") as progress:
         finished = run(protocol, data, out, n_jobs=jobs, dask=dask, progress=progress, command=command, **options)
-    table = finished.tables["years"]
-    wanted = ["model", "framework", "C-index", "years", "low", "high", "gain", "gain low", "gain high"]
-    shown = table[[name for name in wanted if name in table]].rename(columns={"years": data.unit})
+    table = finished.typed_table("allocation")
+    columns = display_columns(table.drop(*(key for key in table.keys if key not in SHOWN)))
+    shown = pd.DataFrame({column.name: column.texts for column in columns})
     show(shown, title=f"{data.name}, {protocol}: {data.unit} per allocation")
-    print(finished.reading())
-    for warning in finished.summary["warnings"]:
-        print(f"{'Warning' if warning['serious'] else 'Note'}: {warning['title']}. {warning['text']}")
+    for finding in finished.findings:
+        print(f"{HEADINGS[finding.severity]}{finding.title}. {finding.text}")
     print(f"All tables and figures: {out}")
     print(f"Report: {write_report(out)}")
     return finished
@@ -59,14 +66,53 @@ def count_jobs(jobs: int | None) -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def choose_names(text: str, allowed: tuple[str, ...], option: str) -> tuple[str, ...]:
-    """Return the names between commas, in any case, checked, each once."""
-    known = {name.lower(): name for name in allowed}
-    chosen = [part.strip() for part in text.split(",") if part.strip()]
-    wrong = [part for part in chosen if part.lower() not in known]
-    if wrong or not chosen:
-        raise RequestError(f"{option} knows {', '.join(allowed)}; got {', '.join(wrong) or 'nothing'}")
-    return tuple(dict.fromkeys(known[part.lower()] for part in chosen))
+def resolve_models(text: str, option: str) -> tuple[str, ...]:
+    """Return the keys of the survival models between commas, each once; a class by its path is added to the catalogue.
+
+    Examples
+    --------
+    >>> resolve_models("km, Cox,cox", "--models")
+    ('KM', 'Cox')
+    """
+    from .. import catalogue
+    from ..scoring import resolve_model
+
+    return _resolve_names(text, option, resolve_model, catalogue.models)
+
+
+def resolve_methods(text: str, option: str) -> tuple[str, ...]:
+    """Return the keys of the ranking methods between commas, each once.
+
+    Examples
+    --------
+    >>> resolve_methods("Stacked", "--methods")
+    ('stacked',)
+    """
+    from .. import catalogue
+    from ..scoring import resolve_method
+
+    return _resolve_names(text, option, resolve_method, [*catalogue.rankers, "none"])
+
+
+def _resolve_names(text: str, option: str, resolve: Callable[[str], str], known: Iterable[str]) -> tuple[str, ...]:
+    from ._data import split_names
+
+    names = split_names(text)
+    if not names:
+        raise RequestError(f"{option} names nothing. Known are {', '.join(known)}")
+    return tuple(dict.fromkeys(resolve(name) for name in names))
+
+
+def choose_arms(models: tuple[str, ...], methods: tuple[str, ...] | None) -> Json:
+    """Return the options of a plan for models, each as it is and as the base of ranking methods.
+
+    Without `methods`, the paper's ranker is fitted over every model, and the stacked ranker, which takes longer, over
+    Cox, or over the first model if Cox is not among them.
+    """
+    if methods is None:
+        return {"models": models, "stacked_over": tuple(model for model in models if model == "Cox") or models[:1]}
+    methods = tuple(method for method in methods if method != "none")
+    return {"models": models, "methods": methods, "stacked_over": ()}
 
 
 def print_plan(protocol: str, data: Dataset, jobs: int, options: Json) -> None:

@@ -22,7 +22,7 @@ _Value = TypeVar("_Value")
 LEAST = {"horizon": 0, "waitlist": 1, "k": 1, "iterations": 1, "folds": 2, "rows": 100, "seed": 0, "jobs": 1}
 MOST = 2**63
 COMMAND_LINE_ONLY = ("config", "out", "dask", "dry_run")
-LISTS = ("drop", "keep", "categorical", "event_values", "models", "subgroups")
+LISTS = ("drop", "keep", "categorical", "event_values", "models", "methods", "subgroups")
 
 
 def command(
@@ -43,7 +43,20 @@ def command(
     decimal: table.Decimal = None,
     date_format: table.DateFormat = None,
     horizon: Annotated[float | None, typer.Option(help="τ, in the unit of the times; suggested from the data.")] = None,
-    models: Annotated[str | None, typer.Option(help="Base models, comma-separated (all five unless given).")] = None,
+    models: Annotated[
+        str | None,
+        typer.Option(
+            help="Survival models, comma-separated: keys of the catalogue, package.module:Class or ./file.py:Class "
+            "(default: the paper's five; an unknown name lists all)."
+        ),
+    ] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            help="Ranking methods over every model, comma-separated (default: bootstrapped, and stacked over Cox; an "
+            "unknown name lists all)."
+        ),
+    ] = None,
     waitlist: Annotated[
         int | None, typer.Option(help="Candidates on a list (256, fewer on small data).", min=LEAST["waitlist"])
     ] = None,
@@ -68,15 +81,24 @@ def command(
     seed: Annotated[int | None, typer.Option(help="Random seed (0).", min=LEAST["seed"])] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
 ) -> None:
-    """Compare survival models, and their rankers, by what an allocation gains from them.
+    """Compare survival models, and ranking methods over them, by what an allocation gains from them.
 
     Examples: lifeyears compare support2; lifeyears compare my.csv --time years --event died --drop patient_id;
     lifeyears compare my.csv --time days --event died --entry listed --split temporal
     """
     asked: Json = {name: value for name, value in locals().items() if name not in ("data", *COMMAND_LINE_ONLY)}
     from ..experiments import MODELS
+    from ..scoring import needs_positive_times
     from ._data import load_data_to_split, split_names
-    from ._runs import choose_names, count_jobs, print_plan, run_and_show, write_command
+    from ._runs import (
+        choose_arms,
+        count_jobs,
+        print_plan,
+        resolve_methods,
+        resolve_models,
+        run_and_show,
+        write_command,
+    )
 
     asked = _add_config(asked, config)
     jobs = count_jobs(asked["jobs"])
@@ -86,18 +108,19 @@ def command(
     if dataset.report is not None:
         print(dataset.report)
     used_folds: int = _or(asked["folds"], 5)
-    bases = MODELS if asked["models"] is None else choose_names(asked["models"], MODELS, "--models")
+    bases = MODELS if asked["models"] is None else resolve_models(asked["models"], "--models")
+    rankers = None if asked["methods"] is None else resolve_methods(asked["methods"], "--methods")
     at_once = int((dataset.y.event & (dataset.y.time == 0)).sum())
     if at_once and asked["models"] is None:
         events = f"{at_once:,} events are" if at_once > 1 else "1 event is"
-        print(f"AFT is left out: {events} at time 0, and it works with the logarithm of time.")
-        bases = tuple(model for model in bases if model != "AFT")
+        for model in filter(needs_positive_times, bases):
+            print(f"{model} is left out: {events} at time 0, and it works with the logarithm of time.")
+        bases = tuple(model for model in bases if not needs_positive_times(model))
     options: Json = {
         "iterations": _or(asked["iterations"], 1),
         "folds": used_folds,
         "tau": float(dataset.horizon),
-        "models": bases,
-        "default_over": tuple(model for model in bases if model == "Cox") or bases[:1],
+        **choose_arms(bases, rankers),
         "waitlist": _or(asked["waitlist"], max(2, min(256, len(dataset) // used_folds // 8))),
         "k": _or(asked["k"], 1),
         "split": _or(asked["split"], "random"),
@@ -113,14 +136,15 @@ def command(
         **own,
         rows=asked["rows"],
         horizon=options["tau"],
+        methods=rankers,
         **{name: options[name] for name in ("models", "waitlist", "k", "iterations", "folds", "split", "seed")},
         subgroups=options["subgroups"] or None,
     )
     folder = out or Path(f"comparison-{dataset.name}")
     finished = run_and_show("full", dataset, folder, jobs, dask, again, options)
-    used = finished.summary["waitlist"]
-    if asked["waitlist"] is None and used["used"] < 256:
-        print(f"Waitlists of {used['used']}, not 256: an eighth of a test fold.")
+    used = finished.summary.waitlist.used
+    if asked["waitlist"] is None and used < 256:
+        print(f"Waitlists of {used}, not 256: an eighth of a test fold.")
 
 
 def _add_config(options: Json, path: Path | None) -> Json:
@@ -171,7 +195,7 @@ def _check_option(path: Path, name: str, value: object) -> object:
     texts = [part for part in parts if isinstance(part, str)]
     if len(texts) < len(parts):
         raise RequestError(f"{path}: {name} must be text{' or a list of texts' * (name in LISTS)}; got {value!r}")
-    return value if name in LISTS and name != "models" else ",".join(texts)
+    return value if name in LISTS and name not in ("models", "methods") else ",".join(texts)
 
 
 def _or(value: _Value | None, default: _Value) -> _Value:

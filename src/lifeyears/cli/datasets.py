@@ -72,10 +72,10 @@ def _refuse_stray_options(name: str | None, against_paper: bool, options: dict[s
 def _against_paper(models: str | None, rows: int, seed: int) -> None:
     from ..experiments import MODELS, registry_check
     from ._progress import show_progress
-    from ._runs import choose_names
+    from ._runs import resolve_models
     from ._tables import show
 
-    chosen = MODELS if models is None else choose_names(models, MODELS, "--models")
+    chosen = MODELS if models is None else resolve_models(models, "--models")
     with show_progress() as progress:
         check = registry_check(chosen, rows, seed, progress=progress)
     show(check.follow_up, title="Follow-up (calibrated; difference in %, of the share in points)", digits=2)

@@ -20,6 +20,7 @@ def command(
     Example: lifeyears demo --rows 3000
     """
     from ..data import simulate_registry
+    from ..experiments.types import ORACLE, Arm
     from ._runs import count_jobs, print_plan, run_and_show, write_command
 
     data = simulate_registry(rows, random_state=seed)
@@ -30,6 +31,6 @@ def command(
         return
     again = write_command("demo", rows=rows, seed=seed)
     finished = run_and_show("full", data, out, jobs, None, again, options)
-    ceiling = finished.tables["years"].set_index("model").loc["truth", "years"]
+    ceiling, _, _ = finished.value_of(Arm(ORACLE))
     print(f"With the true expectations known, {ceiling:.2f} could be reached.")
     print("Simulated patients: a first look, not evidence.")

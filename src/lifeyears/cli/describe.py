@@ -42,7 +42,7 @@ def describe_card(card: Json, brief: bool = False) -> str:
         f"Follow-up  median {data['follow_up']['Entire cohort']['Median']:.4g}, 95% within "
         f"{data['follow_up']['Entire cohort']['95th percentile']:.4g} {unit}",
         f"Horizon    {horizon['tau']:.4g} {unit}. {horizon['reading']}",
-        f"Model      {model['base']}, ranker: {model['preset']}; weights "
+        f"Model      {model['label']}; weights "
         + ", ".join(f"{part} {weight:.2f}" for part, weight in model["weights"].items())
         + (f" ({model['weights_are']})" if "weights_are" in model and len(model["weights"]) > 1 else "")
         + ("; calibrated" if model["calibrated"] else "; not calibrated"),
@@ -71,10 +71,10 @@ def _metrics(card: Json, unit: str) -> list[str]:
     metrics = card["metrics"]
     bounds = {bound["k"]: bound for bound in card["bounds"]}
     lines = [
-        f"Metrics    of {metrics['rows']:,} held-out rows, 95% intervals; {metrics['judged_by'].partition(';')[0]}",
+        f"Metrics    of {metrics['rows']:,} held-out rows, 95% intervals; {metrics['judged_by']}",
         f"           C-index {_interval(metrics['c_index'], 3)}",
         f"           {unit} per allocation, top pick of {metrics['waitlist']}: "
-        f"{_interval(metrics['years_per_allocation'], 2)}; by lot {_interval(metrics['years_by_lot'], 2)}",
+        f"{_interval(metrics['value'], 2)}; at random {_interval(metrics['at_random'], 2)}",
     ]
     for k in (1, 5):
         if k in bounds:

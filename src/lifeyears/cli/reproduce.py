@@ -39,9 +39,11 @@ def command(
         int | None, typer.Option(help="Of the cross-validation (5; a temporal split has one).", min=1)
     ] = None,
     folds: Annotated[int, typer.Option(help="Of each iteration.", min=2)] = 5,
-    models: Annotated[str | None, typer.Option(help="Base models, comma-separated (all five unless given).")] = None,
-    default_over: Annotated[
-        str, typer.Option(help="Base models that also get the default preset; none for none.")
+    models: Annotated[
+        str | None, typer.Option(help="Survival models, comma-separated (default: the paper's five).")
+    ] = None,
+    stacked_over: Annotated[
+        str, typer.Option(help="Survival models over which the stacked ranker is fitted too, or none.")
     ] = "Cox",
     horizon: Annotated[float | None, typer.Option(help="τ (20 for the registry, else the data's).")] = None,
     epochs: Annotated[int, typer.Option(help="Of the deep models, at most.", min=1)] = 75,
@@ -67,7 +69,7 @@ def command(
     own = table.select_table_options(locals())
     from ..experiments import MODELS
     from ._data import load_data_to_split
-    from ._runs import choose_names, count_jobs, print_plan, run_and_show, write_command
+    from ._runs import count_jobs, print_plan, resolve_models, run_and_show, write_command
 
     protocols = ("artificial", "full") if protocol == "all" else (protocol,)
     if protocol not in ("artificial", "full", "all"):
@@ -77,15 +79,15 @@ def command(
     if dataset.report is not None:
         print(dataset.report)
     tau = horizon if horizon is not None else 20.0 if data == "registry" else dataset.horizon
-    bases = MODELS if models is None else choose_names(models, MODELS, "--models")
+    bases = MODELS if models is None else resolve_models(models, "--models")
     options: Json = {
         "iterations": iterations if iterations is not None else 1 if split == "temporal" else 5,  # time has one order
         "folds": folds,
         "tau": tau,
         "models": bases,
-        "default_over": ()
-        if default_over == "none"
-        else tuple(m for m in choose_names(default_over, MODELS, "--default-over") if m in bases),
+        "stacked_over": ()
+        if stacked_over == "none"
+        else tuple(m for m in resolve_models(stacked_over, "--stacked-over") if m in bases),
         "epochs": epochs,
         "censoring": censoring,
         "censored_share": censored_share,
@@ -105,7 +107,7 @@ def command(
             **own,
             rows=len(dataset) if data == "registry" else rows,
             horizon=tau,
-            default_over=options["default_over"] or "none",
-            **{name: value for name, value in options.items() if name not in ("tau", "default_over")},
+            stacked_over=options["stacked_over"] or "none",
+            **{name: value for name, value in options.items() if name not in ("tau", "stacked_over")},
         )
         run_and_show(each, dataset, out / each, jobs, dask, again, options)

@@ -49,7 +49,7 @@ def command(
 
     with show_progress() as progress:
         models = _load_models(model) if model else sample_models(progress)
-        summary = read_summary(run).content if run is not None else None if model else sample_run(progress)
+        summary = read_summary(run) if run is not None else None if model else sample_run(progress)
     serve(models, summary, host, port, token, tuple(allow_host or ()), say)
 
 

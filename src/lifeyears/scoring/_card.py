@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,8 +20,9 @@ from ..experiments.results import FEWEST_IN_SUBGROUP, tabulate_subgroups
 from ..experiments.types import Arm
 from ..metrics import compare, concordance_index
 from ..models import Cox
-from ..relevance import NUISANCE_RIDGE, ExpectedYears, check_positivity, cross_fit
-from ._schema import FEWEST, Schema
+from ..relevance import NUISANCE_RIDGE, ExpectedYears, cross_fit
+from ._evaluate import choose_waitlist, group_by_prediction, summarise_support
+from ._schema import Schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,11 +32,9 @@ if TYPE_CHECKING:
     from ..outcome import Outcome
     from ..ranking import Ranker
 
-FORMAT, VERSION = "lifeyears card", 1
+FORMAT, VERSION = "lifeyears card", 2
 RESEARCH_ONLY = "Research use only. Not a medical device, and no forecast for a patient."
 MOST_BOUNDED = 20  # places of a list for which the card has a bound
-WAITLIST, ROWS_A_PLACE = 256, 40  # below 40 rows for each place, intervals cover less than they say
-GROUPS = 10
 WEIGHTS = "fitted to outcomes of held-out rows, not shares: they need not add up to 1"
 LIMITS = (
     "It was learnt from the people of its training table: what it says of others rests on their being alike.",
@@ -114,7 +114,7 @@ def make_card(
             "unit": unit,
             "follow_up": follow_up,
         },
-        "horizon": {"tau": tau, "unit": unit, **summarise_support(matrix, data.y, tau)},
+        "horizon": {"tau": tau, "unit": unit, **asdict(summarise_support(matrix, data.y, tau))},
         "model": {
             **(settings or {}),
             "weights_are": WEIGHTS,
@@ -135,21 +135,6 @@ def has_transplants(data: Dataset) -> bool:
     return data.time_origin == "transplant"
 
 
-def summarise_support(matrix: FloatArray, y: Outcome, tau: float) -> Json:
-    """Summarise whether people could be followed to the horizon (positivity)."""
-    if y.restrict(tau).event.all():
-        reading = "Nobody is censored before the horizon."
-        return {"smallest_reach": 1.0, "share_out_of_reach": 0.0, "reading": reading}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        positivity = check_positivity(Cox(alpha=NUISANCE_RIDGE), matrix, y, tau)
-    return {
-        "smallest_reach": _plain(positivity.smallest_reach),
-        "share_out_of_reach": _plain(positivity.share_out_of_reach),
-        "reading": str(positivity).splitlines()[0],
-    }
-
-
 def _performance(data: Dataset, ranker: Ranker, matrix: FloatArray) -> Json:
     """Metrics, bounds, calibration and subgroups of held-out rows; nothing where no row was held out."""
     predicted, observed = ranker.held_out_, ranker.held_out_outcomes_
@@ -157,30 +142,31 @@ def _performance(data: Dataset, ranker: Ranker, matrix: FloatArray) -> Json:
         return {"metrics": None, "bounds": [], "calibration": [], "subgroups": []}
     rows = np.flatnonzero(~np.isnan(predicted))
     scores, outcomes, y = predicted[rows], observed[rows], data.y[rows]
-    waitlist = min(WAITLIST, max(2, len(rows) // ROWS_A_PLACE))
+    waitlist = choose_waitlist(len(rows))
     nuisance = Cox(alpha=NUISANCE_RIDGE)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of few rows: the card says how many there are
-        lots = np.zeros(len(rows))
-        comparison = compare(outcomes, {"model": scores, "by lot": lots}, k=1, waitlist=waitlist, n_resamples=500)
+        at_random = np.zeros(len(rows))
+        comparison = compare(outcomes, {"model": scores, "random": at_random}, k=1, waitlist=waitlist, n_resamples=500)
         expected = cross_fit(ExpectedYears(nuisance, tau=ranker.tau_), matrix, data.y, cv=5).values[rows]
         bounds = [_bound(expected, scores, k, waitlist) for k in range(1, min(MOST_BOUNDED, waitlist) + 1)]
         c_index = _c_index(y.restrict(ranker.tau_), scores)
         groups = tabulate_subgroups(data, rows, outcomes, {Arm("model"): scores}, waitlist)
-    top, lot = comparison.values.loc["model"], comparison.values.loc["by lot"]
-    gain = comparison.differences.loc[("model", "by lot")]
+    top, random = comparison.values.loc["model"], comparison.values.loc["random"]
+    gain = comparison.differences.loc[("model", "random")]
     return {
         "metrics": {
             "rows": len(rows),
             "waitlist": waitlist,
-            "judged_by": "doubly robust outcomes of rows that the model had not seen; 95% intervals by resampling rows",
+            "judged_by": "doubly robust outcomes of rows that the model had not seen",
+            "intervals": "95%, by resampling rows",
             "c_index": c_index,
-            "years_per_allocation": _interval(top),
-            "years_by_lot": _interval(lot),
-            "gain_over_lot": _interval(gain),
+            "value": _interval(top),
+            "at_random": _interval(random),
+            "gain": _interval(gain),
         },
         "bounds": bounds,
-        "calibration": group_by_prediction(scores, outcomes),
+        "calibration": [asdict(group) for group in group_by_prediction(scores, outcomes)],
         "subgroups": _subgroups(groups, len(rows)),
     }
 
@@ -198,31 +184,6 @@ def _bound(expected: FloatArray, scores: FloatArray, k: int, waitlist: int) -> J
         "low": _plain(bound["low"]),
         "high": _plain(bound["high"]),
     }
-
-
-def group_by_prediction(scores: FloatArray, outcomes: FloatArray, groups: int = GROUPS) -> list[Json]:
-    """Group rows by their predictions: predicted against observed means, with 95% intervals of the latter.
-
-    Equal predictions stay together; a group has at least fifty rows.
-    """
-    order = np.argsort(scores, kind="stable")
-    count = max(1, min(groups, len(scores) // 50))
-    edges = np.searchsorted(scores[order], np.quantile(scores, np.arange(1, count) / count), side="left")
-    table = []
-    for part in np.split(order, np.unique(edges)):
-        if len(part) < FEWEST:
-            continue
-        mean, error = float(outcomes[part].mean()), float(outcomes[part].std(ddof=1) / np.sqrt(len(part)))
-        table.append(
-            {
-                "predicted": _plain(scores[part].mean()),
-                "observed": _plain(mean),
-                "low": _plain(mean - 1.96 * error),
-                "high": _plain(mean + 1.96 * error),
-                "patients": len(part),
-            }
-        )
-    return table
 
 
 def _c_index(y: Outcome, scores: FloatArray) -> Json:

@@ -10,50 +10,51 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..checks import check_choice
+from .. import catalogue
 from ..data.dataset import require_features
-from ..errors import Message, Setting
-from ..models import Cox, DeepHit, DeepSurv, KaplanMeier, WeibullAFT, refuse_time_zero
+from ..experiments.types import NO_METHOD, Arm
 from ..progress import Progress, no_progress
-from ..ranking import BootstrappedRanker, Ranker, StackedRanker
+from ._build import build_ranker, check_times
 from ._card import make_card
 from ._model import MatchModel
 
 if TYPE_CHECKING:
     from ..data import Dataset
+    from ..ranking import Ranker
 
 log = logging.getLogger(__name__)
-
-BASES = {"KM": KaplanMeier, "Cox": Cox, "AFT": WeibullAFT, "DeepSurv": DeepSurv, "DeepHit": DeepHit}
-PRESETS = ("default", "paper", "none")
 
 
 def fit_model(
     data: Dataset,
-    base: str = "Cox",
-    preset: str = "default",
+    model: str = "Cox",
+    method: str = "stacked",
     name: str | None = None,
     donor: Sequence[str] | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: Progress = no_progress,
 ) -> MatchModel:
-    """Fit a ranker to a data set, describe it, and forget the rows.
+    """Fit a survival model with a ranking method to a data set, describe it, and forget the rows.
+
+    The ranker has the settings that `lifeyears compare` judges, with the margin of a year in the unit of the data.
 
     Parameters
     ----------
     data : Dataset
         Its `horizon` is τ.
-    base : {"KM", "Cox", "AFT", "DeepSurv", "DeepHit"}
-    preset : {"default", "paper", "none"}
-        The second stage: `lifeyears.StackedRanker`, `lifeyears.BootstrappedRanker`, or the base model alone.
+    model : str, default "Cox"
+        Key of a survival model in `lifeyears.catalogue.models`.
+    method : str, default "stacked"
+        Key of a ranking method in `lifeyears.catalogue.rankers`; "none" is the survival model as it is.
     name : str, optional
-        What the model is called.
+        Title of the model. By default it is made of the methods and the name of the data.
     donor : list of str, optional
         Columns that belong to the donor; by default those whose names begin with ``donor_``.
-    random_state : int
+    random_state : int, default 0
+        Seed of all random choices.
     n_jobs : int, optional
-        Folds at once.
+        Number of folds fitted in parallel.
     progress : Progress
         Called with the name of each step as it begins.
 
@@ -64,40 +65,41 @@ def fit_model(
     Raises
     ------
     RequestError
-        If there is no such base model or preset, no feature is left, or the base model cannot use the times.
+        If there is no such model or method, no feature is left, or the model cannot use the times.
 
     Examples
     --------
     >>> import lifeyears as ly
-    >>> model = fit_model(ly.data.simulate_registry(n=400), preset="none")
+    >>> model = fit_model(ly.data.simulate_registry(n=400), method="none")
     >>> model.card["data"]["rows"], len(model.schema.columns)
     (400, 92)
     """
-    check_fit_request(data, base, preset)
-    shared = {"base": BASES[base](), "tau": float(data.horizon), "random_state": random_state, "n_jobs": n_jobs}
-    ranker: Ranker = BootstrappedRanker(**shared) if preset == "paper" else StackedRanker(**shared)
-    if preset == "none":
-        ranker.set_params(members=())
-    progress(f"fitting {base} and its ranker to {len(data):,} rows" if preset != "none" else f"fitting {base}")
+    check_fit_request(data, model, method)
+    arm = Arm(model, method)
+    ranker = build_ranker(
+        model, method, tau=float(data.horizon), unit=data.unit, random_state=random_state, n_jobs=n_jobs
+    )
+    progress(f"fitting {arm.label} to {len(data):,} rows")
     ranker.fit(data.X, data.y)
-    log.info("fitted %s (ranker: %s) to %d rows of %s", base, preset, len(data), data.name)
-    progress("judging it on held-out rows")
-    settings = {"base": base, "preset": preset, "seed": random_state}
-    title = name or (f"{base}, {data.name}" if preset == "none" else f"ranker over {base}, {data.name}")
-    return MatchModel(forget_rows(ranker), make_card(data, ranker, title, donor, settings))
+    log.info("fitted %s to %d rows of %s", arm.label, len(data), data.name)
+    progress("evaluating it on held-out rows")
+    settings = {"model": model, "method": method, "label": arm.label, "seed": random_state}
+    card = make_card(data, ranker, name or f"{arm.label}, {data.name}", donor, settings)
+    return MatchModel(forget_rows(ranker), card)
 
 
-def check_fit_request(data: Dataset, base: str, preset: str) -> None:
+def check_fit_request(data: Dataset, model: str, method: str) -> None:
     """Refuse, before anything is computed, what would fail half-way."""
-    check_choice("base", base, tuple(BASES))
-    check_choice("preset", preset, PRESETS)
+    catalogue.models[model].load()
+    if method != NO_METHOD:
+        catalogue.rankers[method]
+    build_ranker(model, method, tau=float(data.horizon), unit=data.unit, random_state=0)
     require_features(data.name, data.X.shape[1])
-    if base == "AFT":
-        refuse_time_zero(data.y, Message("choose another model: ", Setting("base", "Cox")))
+    check_times(model, data.y)
 
 
 def forget_rows(ranker: Ranker) -> Ranker:
-    """The same ranker without what it remembers of each training row; it predicts the same."""
+    """Return the same ranker without what it remembers of each training row; it predicts the same."""
     kept = copy.copy(ranker)
     kept.pseudo_labels_ = np.empty(0)
     kept.held_out_ = kept.held_out_outcomes_ = None

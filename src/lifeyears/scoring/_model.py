@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,6 +31,8 @@ log = logging.getLogger(__name__)
 
 CARD = "card.json"
 REASONS = 5
+# LightGBM keeps one number of threads for a whole process: one prediction at a time, whoever asks for it.
+_ONE_AT_A_TIME = threading.Lock()
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +109,7 @@ class MatchModel:
     >>> import lifeyears as ly
     >>> from lifeyears.scoring import fit_model
     >>> d = ly.data.simulate_registry(n=400)
-    >>> model = fit_model(d, preset="none")
+    >>> model = fit_model(d, method="none")
     >>> best = model.rank(model.schema.frame(d.X), k=5).rows()[0]
     >>> best["rank"], round(best["probability"], 3), len(best["reasons"])
     (1, 0.339, 5)
@@ -189,13 +192,14 @@ class MatchModel:
 
     def explain(self, table: CheckedRows) -> Explanation:
         """All contributions in years, as the ranker's `explain` has them."""
-        with one_thread():
+        with _ONE_AT_A_TIME, one_thread():
             return explain_matrix(self.ranker, table.matrix(self.ranker.preprocessor_))
 
     def curves(self, table: CheckedRows, points: int = 41) -> tuple[FloatArray, FloatArray]:
         """Times from 0 to the horizon, and calibrated survival there, (n, points)."""
         times = np.linspace(0.0, self.tau, points)
-        return times, self.ranker.predict_curves(table.frame(), times[1:]).survival
+        with _ONE_AT_A_TIME:
+            return times, self.ranker.predict_curves(table.frame(), times[1:]).survival
 
     def interval(self, years: FloatArray) -> tuple[FloatArray | None, FloatArray | None]:
         """Where the mean of people with like predictions lay, by the card's groups of held-out rows; or None."""
@@ -221,7 +225,8 @@ def read_card(path: str | os.PathLike[str]) -> Json:
         raise ModelFileError(f"{path}/{CARD} is no card that lifeyears wrote")
     if card.get("version") != VERSION:
         raise ModelFileError(
-            f"{path}/{CARD} has version {card.get('version')}; this lifeyears reads {VERSION}: update it"
+            f"{path}/{CARD} has version {card.get('version')}; this version of lifeyears reads {VERSION}. Fit the "
+            "model again, or use the version of lifeyears that wrote it"
         )
     return dict(card)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ..errors import (
     FileReadError,
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from .._typing import Json
 
 LONGEST = 500  # characters of a message: some quote what was sent
+SHOWN = 60  # characters of a value in a message
 INTERNAL = "something went wrong; the log says where"
 # Errors about files and packages of the machine: no caller can avoid them, and their messages hold paths.
 OURS = (FileReadError, ModelFileError, MissingExtraError)
@@ -73,6 +75,61 @@ class ApiError(LifeyearsError):
         fields: Json = {"code": self.code, "message": message}
         fields |= {name: value for name, value in self.parameters.items() if value is not None}  # row, column
         return {"error": fields | ({"hint": hint} if hint else {})}
+
+
+def refuse_request(errors: Sequence[Mapping[str, Any]]) -> ApiError:
+    """Return the refusal of a request that its pydantic model does not accept.
+
+    Parameters
+    ----------
+    errors : sequence of dict
+        As pydantic reports them; the first is shown.
+    """
+    first = errors[0]
+    kind, place = first["type"], [part for part in first["loc"] if part not in ("body", "query", "path")]
+    if kind == "unknown_field":
+        return ApiError(422, kind, first["msg"])
+    if not place:
+        return ApiError(422, "not_an_object", "the request must be a JSON object of fields and values")
+    field, row = str(place[0])[:40], next((part for part in place[1:] if isinstance(part, int)), None)
+    if field == "candidates":
+        if kind == "too_long":
+            most = first["ctx"]["max_length"]
+            return ApiError(413, "too_many_rows", f"there are too many rows: at most {most:,} here")
+        return ApiError(422, "no_rows", "candidates must be a list of at least one row")
+    name = field if row is None else f"{field}[{row}]"
+    wanted = _WANTED.get(kind, "")
+    for bound, words in (("ge", "at least"), ("le", "at most"), ("max_length", "of length at most")):
+        if bound in first.get("ctx", {}):
+            wanted = f"{words} {first['ctx'][bound]:,g}"
+    message = f"{name} must be {wanted}" if wanted else f"{name}: {first['msg']}"
+    if kind != "missing":
+        message += f"; got {_shown(first['input'])}"
+    return ApiError(422, f"bad_{field}", message, row, None if row is None else field)
+
+
+_WANTED = {
+    "missing": "sent",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "finite_number": "a finite number",
+    "bool_type": "true or false",
+    "string_type": "a text",
+    "list_type": "a list",
+    "dict_type": "an object",
+}
+
+
+def _shown(value: object) -> str:
+    """Return a value for a message: never more than a few words of it."""
+    if not isinstance(value, (str, int, float, bool, type(None))):
+        return "a list" if isinstance(value, list) else "an object"
+    try:
+        text = repr(value)
+    except ValueError:  # an integer of thousands of digits
+        return "a very large number"
+    return text if len(text) <= SHOWN else text[:SHOWN] + "…"
 
 
 def _shortened(text: str) -> str:

@@ -43,3 +43,37 @@ class Limits:
     simulations_kept: int = 20
     simulation_seconds: float = 3600.0
     simulation_work: float = 2000.0
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number that a caller of a simulation may set."""
+
+    label: str
+    description: str
+    default: float
+    low: float
+    high: float
+    whole: bool = False
+
+
+# What a caller may set; the rest is the simulator's default.
+NUMBERS: dict[str, Number] = {
+    "years": Number("Years", "Years to simulate.", 2, 0.5, 20),
+    "replicates": Number("Replicates", "Number of replicates.", 4, 1, 50, whole=True),
+    "seed": Number("Seed", "Seed of all random choices.", 0, 0, 2**31, whole=True),
+    "scale": Number(
+        "Size (US = 1)",
+        "Size of the list; 1 is the United States. On a smaller list fewer candidates fit a heart, and more are lost.",
+        1.0,
+        0.01,
+        1.0,
+    ),
+    "training_rows": Number(
+        "Patients to learn from", "Simulated patients to fit models to.", 4000, 1000, 40_000, whole=True
+    ),
+    "donors_rate": Number("Hearts, × today", "Hearts offered, as a multiple of today's number.", 1.0, 0.2, 5.0),
+    "listed_rate": Number(
+        "New candidates, × today", "Candidates listed, as a multiple of today's number.", 1.0, 0.2, 5.0
+    ),
+}

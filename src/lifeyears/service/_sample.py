@@ -17,8 +17,9 @@ import pandas as pd
 from .._version import __version__
 from ..checks import is_number
 from ..data import Population, simulate_registry
-from ..progress import Progress, no_progress
 from ..experiments import read_summary
+from ..experiments.types import Arm, Summary
+from ..progress import Progress, no_progress
 from ..scoring import QUANTILES, Column, MatchModel, RowError, Schema, fit_model
 from ._errors import ApiError
 
@@ -54,7 +55,7 @@ def sample_models(progress: Progress = no_progress) -> dict[str, MatchModel]:
     """
     folder = find_cache() / f"sample-{__version__}"
     models: dict[str, MatchModel] = {}
-    for name, preset in (("ranker", "default"), ("cox", "none")):
+    for name, method in (("ranker", "stacked"), ("cox", "none")):
         path = folder / name
         try:
             models[name] = MatchModel.load(path)
@@ -62,8 +63,8 @@ def sample_models(progress: Progress = no_progress) -> dict[str, MatchModel]:
         except (ValueError, OSError):
             progress(f"making the sample model {name!r} (once; simulated patients)")
         data = replace(simulate_registry(SAMPLE_ROWS, random_state=0), horizon=HORIZON)
-        title = "Sample ranker over Cox" if name == "ranker" else "Sample Cox"
-        models[name] = fit_model(data, preset=preset, name=title, n_jobs=1, progress=progress)
+        title = f"Sample: {Arm('Cox', method).label}"
+        models[name] = fit_model(data, method=method, name=title, n_jobs=1, progress=progress)
         try:
             models[name].save(path, overwrite=path.exists())
         except OSError as error:  # nowhere to keep it: it is made again next time
@@ -71,7 +72,7 @@ def sample_models(progress: Progress = no_progress) -> dict[str, MatchModel]:
     return models
 
 
-def sample_run(progress: Progress = no_progress) -> Json:
+def sample_run(progress: Progress = no_progress) -> Summary:
     """Load the sample's run: three models and a ranker compared on simulated patients; made on first use.
 
     It is made again if it cannot be read, and in a temporary folder if it cannot be kept.
@@ -83,13 +84,13 @@ def sample_run(progress: Progress = no_progress) -> Json:
 
     Returns
     -------
-    dict
-        The run's summary, as `create_app` takes it.
+    Summary
+        As `create_app` takes it.
     """
     path = find_cache() / f"sample-{__version__}" / "run"
     try:
         if (path / "summary.json").is_file():
-            return read_summary(path).content
+            return read_summary(path)
         progress("making the sample run (once; simulated patients)")
     except (ValueError, OSError):
         progress("making the sample run again: what was kept of it cannot be read")
@@ -102,7 +103,7 @@ def sample_run(progress: Progress = no_progress) -> Json:
         return _make_run(Path(folder) / "run")
 
 
-def _make_run(path: Path) -> Json:
+def _make_run(path: Path) -> Summary:
     from ..experiments import run
 
     run(
@@ -113,11 +114,11 @@ def _make_run(path: Path) -> Json:
         iterations=1,
         folds=2,
         models=("KM", "Cox", "AFT"),
-        default_over=("Cox",),
+        stacked_over=("Cox",),
         waitlist=RUN_ROWS // 40,
         tau=HORIZON,
     )
-    return read_summary(path).content
+    return read_summary(path)
 
 
 class Sample:

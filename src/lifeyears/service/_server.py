@@ -18,7 +18,7 @@ from ._guard import LOOPBACK
 from ._service import create_app
 
 if TYPE_CHECKING:
-    from .._typing import Json
+    from ..experiments.types import Summary
 
 BACKLOG = 2048
 Say = Callable[[str], object]
@@ -26,7 +26,7 @@ Say = Callable[[str], object]
 
 def serve(
     models: Mapping[str, MatchModel],
-    run: Json | None = None,
+    run: Summary | None = None,
     host: str = "127.0.0.1",
     port: int = 8000,
     token: str | None = None,

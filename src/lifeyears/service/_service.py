@@ -3,34 +3,67 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from fastapi import FastAPI, Request, Response
+from fastapi import APIRouter, Depends, FastAPI, Query, Request, Response
+from fastapi import Path as PathParameter
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from fastapi.security import HTTPBearer
 from fastapi.staticfiles import StaticFiles
+from pydantic import ValidationError
 from pydantic_core import from_json, to_json
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from .._version import __version__
 from ..errors import LifeyearsError, RequestError
-from ..scoring import MatchModel
+from ..scoring import RESEARCH_ONLY, MatchModel
 from ._answers import Answers
-from ._errors import ApiError
+from ._errors import ApiError, refuse_request
 from ._guard import LOOPBACK, Guard, log_error
 from ._limits import Limits
-from ._openapi import describe_service
+from ._models import (
+    KEY,
+    ErrorReply,
+    EvaluateReply,
+    ExplainReply,
+    HealthReply,
+    ModelReply,
+    PoliciesReply,
+    RankReply,
+    Reply,
+    RunReply,
+    SampleReply,
+    SimulationReply,
+    make_request_models,
+)
+from ._run import view_run
 from ._sample import Sample
-from ._simulations import Simulations
+from ._simulations import Simulations, describe_policies
 
 if TYPE_CHECKING:
-    from .._typing import Json
+    from ..experiments.types import Summary
 
 STATIC = Path(__file__).parent / "static"
+JSON = "application/json"
+ERRORS: dict[int | str, dict[str, Any]] = {
+    "4XX": {
+        "model": ErrorReply,
+        "description": "The request cannot be answered: 400 not JSON, 401 no token, 403 another site's page, 404 not "
+        "there, 405 another method, 408 too slow to arrive, 413 too large, 415 not application/json, 421 another host, "
+        "422 a field, row or column is wrong, 429 too many requests.",
+    },
+    "5XX": {"model": ErrorReply, "description": "The work failed (500), or took too long (503)."},
+}
+_Result = TypeVar("_Result")
+_Request = TypeVar("_Request")
 
 
 @dataclass
@@ -43,16 +76,31 @@ class Held:
 class Service:
     """What the routes share: models, limits, and two lanes for work, so that a long evaluation delays no ranking."""
 
-    def __init__(self, models: Mapping[str, MatchModel], run: Json | None, limits: Limits) -> None:
-        self.answers, self.run, self.limits = Answers(models, limits), run, limits
+    def __init__(self, models: Mapping[str, MatchModel], run: Summary | None, limits: Limits) -> None:
+        self.answers, self.limits = Answers(models), limits
+        self.run = None if run is None else view_run(run)
+        self.descriptions = {name: self._described(name) for name in models}
         self.simulations = Simulations(limits)
         self.samples: dict[MatchModel, Sample] = {}
         self.quick, self.slow = (ThreadPoolExecutor(1, thread_name_prefix=name) for name in ("rank", "evaluate"))
         self.waiting = self.waiting_bytes = 0
 
+    def describe(self, name: str | None) -> ModelReply:
+        """Return schema and card of a model, checked when the service was made."""
+        model = self.answers.model(name)
+        return next(self.descriptions[key] for key, value in self.answers.models.items() if value is model)
+
+    def _described(self, name: str) -> ModelReply:
+        try:
+            return self.answers.describe(name)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"]))
+            raise RequestError(f"the card of the model {name!r} cannot be served: {place}: {first['msg']}") from None
+
     def sample(self, name: str | None) -> Sample:
-        """Candidates and donors for a model."""
-        model = self.answers.model({"model": name})
+        """Return candidates and donors for a model."""
+        model = self.answers.model(name)
         if model not in self.samples:  # not by its title, which two models may share
             self.samples[model] = Sample(model)
         return self.samples[model]
@@ -102,31 +150,17 @@ class Service:
             raise ApiError(400, "gone", "the request was not finished") from None
         return b"".join(parts)
 
-    async def answered(self, request: Request, answer: Callable[[object], Json], lane: ThreadPoolExecutor) -> Response:
-        """Read, parse and answer, the latter two off the event loop."""
-        async with self.body(request, self.limits.body_bytes) as body:
-            work = asyncio.get_running_loop().run_in_executor(lane, _answer_body, answer, body)
-            del body
-            return await self._finished(work)
-
-    async def sampled(self, answer: Callable[[], Json]) -> Response:
-        """What is said of the sample; pairing candidates and donors takes a while, so off the event loop too."""
-        with self.turn():
-            return await self._finished(
-                asyncio.get_running_loop().run_in_executor(self.quick, lambda: _write_json(answer()))
-            )
-
-    async def _finished(self, work: Awaitable[bytes]) -> Response:
+    async def in_lane(self, lane: ThreadPoolExecutor, work: Callable[[], _Result]) -> _Result:
+        """Do work off the event loop, within the time that there is for it."""
         try:
             async with asyncio.timeout(self.limits.work_seconds):
-                return Response(await work, media_type="application/json")
+                return await asyncio.get_running_loop().run_in_executor(lane, work)
         except TimeoutError:
             raise ApiError(503, "too_slow", "the answer took too long: send fewer rows, or try again") from None
 
-    async def settings(self, request: Request) -> object:
-        """A few settings, parsed at once: too little to keep others waiting."""
-        async with self.body(request, self.limits.settings_bytes) as body:
-            return parse_json(body)
+    async def answer(self, lane: ThreadPoolExecutor, answer: Callable[[], Reply]) -> Response:
+        """Answer off the event loop, JSON and all."""
+        return Response(await self.in_lane(lane, lambda: answer().to_json()), media_type=JSON)
 
     async def close(self) -> None:
         """End what runs in the background."""
@@ -144,21 +178,56 @@ def parse_json(body: bytes) -> object:
     return content
 
 
-def _answer_body(answer: Callable[[object], Json], body: bytes) -> bytes:
-    return _write_json(answer(parse_json(body)))
+class ParsedRequest(Request):
+    """A request whose body was read and parsed, within the limits of the service."""
+
+    def __init__(self, request: Request, content: object) -> None:
+        super().__init__(request.scope, request.receive)
+        self.content = content
+
+    async def body(self) -> bytes:
+        """Return something: FastAPI only asks whether there is a body, and takes its content from `json`."""
+        return b"parsed"
+
+    async def json(self) -> object:
+        """Return the parsed body."""
+        return self.content
 
 
-def _write_json(content: Json) -> bytes:
-    return to_json(content, inf_nan_mode="null")
+def limited_route(service: Service, most: int, lane: ThreadPoolExecutor | None) -> type[APIRoute]:
+    """Make a class of routes that read bodies of so many bytes at most, and parse them in a lane (None: at once)."""
+
+    class LimitedRoute(APIRoute):
+        def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+            handle = super().get_route_handler()
+
+            async def handle_within_limits(request: Request) -> Response:
+                if request.method != "POST":
+                    return await handle(request)
+                async with service.body(request, most) as body:
+                    content = (
+                        parse_json(body) if lane is None else await service.in_lane(lane, partial(parse_json, body))
+                    )
+                    del body
+                    return await handle(ParsedRequest(request, content))
+
+            return handle_within_limits
+
+    return LimitedRoute
 
 
-def _reply(content: Json, status: int = 200) -> Response:
-    return Response(_write_json(content), status, media_type="application/json")
+def _reply(reply: Reply, status: int = 200) -> Response:
+    return Response(reply.to_json(), status, media_type=JSON)
+
+
+def _refuse(error: ApiError) -> Response:
+    headers = {"retry-after": "1"} if error.status == 429 else None
+    return Response(to_json(error.content()), error.status, headers, media_type=JSON)
 
 
 def create_app(
     models: Mapping[str, MatchModel],
-    run: Json | None = None,
+    run: Summary | None = None,
     token: str | None = None,
     hosts: tuple[str, ...] | None = LOOPBACK,
     limits: Limits | None = None,
@@ -169,8 +238,8 @@ def create_app(
     ----------
     models : dict of str to MatchModel
         By the names under which they are asked for; the first is the one that answers unless another is named.
-    run : dict, optional
-        The summary of a run, for Compare.
+    run : Summary, optional
+        The summary of a run, for Compare (`lifeyears.experiments.read_summary`).
     token : str, optional
         What callers must send as ``Authorization: Bearer …``.
     hosts : tuple of str or None
@@ -186,8 +255,8 @@ def create_app(
     --------
     >>> import lifeyears as ly
     >>> from lifeyears.scoring import fit_model
-    >>> app = create_app({"cox": fit_model(ly.data.simulate_registry(n=300), preset="none")})
-    >>> "/api/rank" in [route.path for route in app.routes]
+    >>> app = create_app({"cox": fit_model(ly.data.simulate_registry(n=300), method="none")})
+    >>> "/api/rank" in app.openapi()["paths"]
     True
     """
     if not models:
@@ -199,74 +268,124 @@ def create_app(
         yield
         await service.close()
 
-    app = FastAPI(title="Lifeyears", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
+    app = FastAPI(
+        title="Lifeyears",
+        version=__version__,
+        description=RESEARCH_ONLY,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+    )
     app.state.service = service
-    _routes(app, service)
+    _routes(app, service, token)
     _errors(app)
     app.mount("/", StaticFiles(directory=STATIC, html=True), name="page")
     app.add_middleware(Guard, hosts=hosts, token=token)
     return app
 
 
-def _routes(app: FastAPI, service: Service) -> None:
-    answers = service.answers
-    document = describe_service(next(iter(answers.models.values())), list(answers.models), service.limits)
+def _routes(app: FastAPI, service: Service, token: str | None) -> None:
+    answers, limits = service.answers, service.limits
+    names = list(answers.models)
+    requests = make_request_models(answers.model(None), names, limits)
+    security = [Depends(HTTPBearer(auto_error=False))] if token is not None else []  # the guard checks it
+    plain = APIRouter(responses=ERRORS)
+    rows = {
+        lane: APIRouter(
+            responses=ERRORS, dependencies=security, route_class=limited_route(service, limits.body_bytes, lane)
+        )
+        for lane in (service.quick, service.slow)
+    }
+    settings = APIRouter(
+        responses=ERRORS, dependencies=security, route_class=limited_route(service, limits.settings_bytes, None)
+    )
+    by_model = Query(None, description=f"{KEY} The first model unless given.", json_schema_extra={"enum": names})
+    by_id = PathParameter(description="Identifier of a simulation.", json_schema_extra={"pattern": "^[0-9a-f]{16}$"})
 
-    @app.get("/openapi.json")
-    async def openapi() -> Response:
-        return _reply(document)
-
-    @app.get("/api/health")
+    @plain.get("/api/health", response_model=HealthReply)
     async def health() -> Response:
-        return _reply({"status": "ok", "version": __version__})
+        """Whether the service is up."""
+        return _reply(HealthReply(status="ok", version=__version__))
 
-    @app.get("/api/model")
-    async def model(request: Request) -> Response:
-        return _reply(answers.describe(request.query_params.get("model")))
+    @settings.get("/api/model", response_model=ModelReply)
+    async def model(model: str | None = by_model) -> Response:
+        """The columns of a row, and the model's card."""
+        return _reply(service.describe(model))
 
-    @app.post("/api/rank")
-    async def rank(request: Request) -> Response:
-        return await service.answered(request, answers.rank, service.quick)
+    def answer_rows(
+        path: str,
+        request: type[_Request],
+        reply: type[Reply],
+        answer: Callable[[_Request], Reply],
+        lane: ThreadPoolExecutor,
+        about: str,
+    ) -> None:
+        async def answer_request(content: Any) -> Response:
+            return await service.answer(lane, lambda: answer(content))
 
-    @app.post("/api/explain")
-    async def explain(request: Request) -> Response:
-        return await service.answered(request, answers.explain, service.quick)
+        answer_request.__annotations__["content"] = request  # its model is made for this service, with its limits
+        rows[lane].post(path, response_model=reply, name=path, summary=about)(answer_request)
 
-    @app.post("/api/evaluate")
-    async def evaluate(request: Request) -> Response:
-        return await service.answered(request, answers.evaluate, service.slow)
+    answer_rows("/api/rank", requests.rank, RankReply, answers.rank, service.quick, "Rank the candidates of one organ.")
+    answer_rows(
+        *("/api/explain", requests.explain, ExplainReply, answers.explain, service.quick),
+        "Every contribution to a prediction, and survival curves.",
+    )
+    answer_rows(
+        *("/api/evaluate", requests.evaluate, EvaluateReply, answers.evaluate, service.slow),
+        "How well rows with a known outcome are ranked.",
+    )
 
-    @app.post("/api/simulations")
-    async def simulate(request: Request) -> Response:
-        return _reply(service.simulations.start(await service.settings(request)).content(), 202)
+    @settings.get("/api/policies", response_model=PoliciesReply)
+    async def policies() -> Response:
+        """What can be simulated: policies, numbers and measures."""
+        return _reply(describe_policies())
 
-    @app.get("/api/simulations/{name}")
-    async def simulation(name: str) -> Response:
-        return _reply(service.simulations.get(name).content())
+    async def simulate(content: Any) -> Response:
+        """Begin a simulation."""
+        return _reply(service.simulations.start(content).reply(), 202)
 
-    @app.delete("/api/simulations/{name}")
-    async def cancel(name: str) -> Response:
-        return _reply((await service.simulations.cancel(name)).content())
+    simulate.__annotations__["content"] = requests.simulation
+    settings.post("/api/simulations", response_model=SimulationReply, status_code=202)(simulate)
 
-    @app.get("/api/sample")
-    async def sample(request: Request) -> Response:
-        name = request.query_params.get("model")
-        return await service.sampled(lambda: service.sample(name).content())
+    @settings.get("/api/simulations/{id}", response_model=SimulationReply)
+    async def simulation(id: str = by_id) -> Response:
+        """How far a simulation is, and its result."""
+        return _reply(service.simulations.get(id).reply())
 
-    @app.post("/api/sample")
-    async def sample_of_donor(request: Request) -> Response:
-        content = await service.settings(request)
-        if not isinstance(content, dict) or not isinstance(content.get("changes", {}), dict):
-            raise ApiError(422, "not_an_object", 'the request must be a JSON object, such as {"donor": 2}')
-        number, changes, name = content.get("donor", 0), content.get("changes", {}), content.get("model")
-        return await service.sampled(lambda: service.sample(name).run(number, changes))
+    @settings.delete("/api/simulations/{id}", response_model=SimulationReply)
+    async def cancel(id: str = by_id) -> Response:
+        """Stop a simulation, and forget it."""
+        return _reply((await service.simulations.cancel(id)).reply())
 
-    @app.get("/api/run")
+    @settings.get("/api/sample", response_model=SampleReply)
+    async def sample(model: str | None = by_model) -> Response:
+        """Candidates and donors to try."""
+        with service.turn():
+            return await service.answer(
+                service.quick, lambda: SampleReply.model_validate(service.sample(model).content())
+            )
+
+    async def sample_of_donor(content: Any) -> Response:
+        """The candidates of one sample donor."""
+        sample = service.sample(content.model)
+        return await service.answer(
+            service.quick, lambda: SampleReply.model_validate(sample.run(content.donor, content.changes))
+        )
+
+    sample_of_donor.__annotations__["content"] = requests.sample
+    settings.post("/api/sample", response_model=SampleReply)(sample_of_donor)
+
+    @settings.get("/api/run", response_model=RunReply)
     async def run() -> Response:
+        """The run that is compared."""
         if service.run is None:
             hint = "Start the service with the folder of a run: lifeyears serve --run FOLDER."
             raise ApiError(404, "no_run", "the service was started without a run", hint=hint)
         return _reply(service.run)
+
+    for router in (plain, *rows.values(), settings):
+        app.include_router(router)
 
 
 def _errors(app: FastAPI) -> None:
@@ -275,16 +394,17 @@ def _errors(app: FastAPI) -> None:
         refusal = ApiError.of(error)
         if refusal.status == 500:
             log_error(error)
-        reply = _reply(refusal.content(), refusal.status)
-        if refusal.status == 429:
-            reply.headers["retry-after"] = "1"
-        return reply
+        return _refuse(refusal)
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_: Request, error: RequestValidationError) -> Response:
+        return _refuse(refuse_request(error.errors()))
 
     @app.exception_handler(HTTPException)
     async def unknown(_: Request, error: HTTPException) -> Response:
         words = {404: ("not_found", "there is nothing here"), 405: ("bad_method", "this cannot be done here")}
         code, message = words.get(error.status_code, ("bad_request", "the request cannot be answered"))
-        reply = _reply(ApiError(error.status_code, code, message).content(), error.status_code)
+        reply = _refuse(ApiError(error.status_code, code, message))
         for name, value in (error.headers or {}).items():
             reply.headers[name] = value
         return reply

@@ -10,11 +10,12 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..checks import check_number, check_whole
+from .. import catalogue
 from ..errors import RequestError
-from ..simulation import NAMED_POLICIES, as_config
+from ..simulation import as_config
 from ._errors import ApiError
-from ._limits import Limits
+from ._limits import NUMBERS, Limits
+from ._models import PoliciesReply, SimulationReply, SimulationRequest
 
 if TYPE_CHECKING:
     from .._typing import Json
@@ -23,17 +24,17 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 RUNNING = ("waiting", "running")
-# What a caller may set, and its bounds; the rest is the simulator's default.
-NUMBERS: dict[str, tuple[float, float, float, bool]] = {  # default, least, largest, whole
-    "years": (2, 0.5, 20, False),
-    "replicates": (4, 1, 50, True),
-    "seed": (0, 0, 2**31, True),
-    "scale": (1.0, 0.01, 1.0, False),  # a smaller list is no smaller copy: fewer fit a heart, and more are lost
-    "training_rows": (4000, 1000, 40_000, True),
-    "donors_rate": (1.0, 0.2, 5.0, False),
-    "listed_rate": (1.0, 0.2, 5.0, False),
-}
 DEFAULT_POLICIES = ("us_status", "first_come", "greedy", "position_weighted", "lyg", "oracle")
+# Names of the main measures for people; others are shown by their keys, with spaces.
+MEASURE_LABELS = {
+    "life_years_per_transplant": "life-years per transplant",
+    "life_years_gained": "life-years gained per year",
+    "waitlist_deaths_per_100_patient_years": "deaths per 100 patient-years",
+    "waitlist_deaths_per_year": "deaths on the list per year",
+    "transplants_per_year": "transplants per year",
+    "hearts_lost_per_year": "hearts lost per year",
+    "waiting_days_median": "days waited (median)",
+}
 
 
 @dataclass(eq=False)
@@ -50,16 +51,18 @@ class Job:
     process: asyncio.subprocess.Process | None = field(default=None, repr=False)
     task: asyncio.Task[None] | None = field(default=None, repr=False)
 
-    def content(self) -> Json:
-        """As it is sent."""
+    def reply(self) -> SimulationReply:
+        """Return what is sent about it."""
         progress = {"done": self.done, "total": self.total, "message": self.message}
-        return {
-            "id": self.id,
-            "state": self.state,
-            "progress": progress,
-            "settings": self.settings,
-            "result": self.result,
-        }
+        return SimulationReply.model_validate(
+            {
+                "id": self.id,
+                "state": self.state,
+                "progress": progress,
+                "settings": self.settings,
+                "result": self.result,
+            }
+        )
 
 
 class Simulations:
@@ -69,9 +72,9 @@ class Simulations:
         self.limits, self.jobs = limits, dict[str, Job]()
         self.turn = asyncio.Semaphore(limits.simulations_running)
 
-    def start(self, content: object) -> Job:
+    def start(self, request: SimulationRequest) -> Job:
         """Begin a simulation, or refuse it."""
-        settings = check_settings(content, self.limits.simulation_work)
+        settings = check_settings(request, self.limits.simulation_work)
         active = [job for job in self.jobs.values() if job.state in RUNNING]
         if len(active) >= self.limits.simulations_running + self.limits.simulations_waiting:
             raise ApiError(429, "busy", f"{len(active)} simulations are running or waiting: try again when one is done")
@@ -153,32 +156,17 @@ class Simulations:
             job.state, job.message = "failed", "the simulation ended without a result"
 
 
-def check_settings(content: object, most_work: float) -> Json:
-    """Check what a caller sent; plain settings within bounds are returned."""
-    if not isinstance(content, dict):
-        raise ApiError(422, "not_an_object", 'the request must be a JSON object, such as {"policies": ["us_status"]}')
-    known = ("policies", *NUMBERS)
-    unknown = [str(name)[:40] for name in content if name not in known]
-    if unknown:
-        raise ApiError(422, "unknown_field", f"there is no field {unknown[0]!r} here; there are {', '.join(known)}")
-    policies = content.get("policies")
-    policies = list(DEFAULT_POLICIES) if policies is None else policies
-    if not isinstance(policies, list) or not policies or not all(isinstance(name, str) for name in policies):
-        raise ApiError(422, "bad_policies", f"policies must be a list of names out of {', '.join(NAMED_POLICIES)}")
-    wrong = [name for name in policies if name not in NAMED_POLICIES]
+def check_settings(request: SimulationRequest, most_work: float) -> Json:
+    """Check what a caller sent, beyond what its model checks; return plain settings."""
+    settings: Json = request.model_dump()
+    policies = settings["policies"] = list(DEFAULT_POLICIES) if request.policies is None else list(request.policies)
+    known = ", ".join(catalogue.policies)
+    if not policies:
+        raise ApiError(422, "bad_policies", f"policies must be a list of names out of {known}")
+    wrong = [name for name in policies if name not in catalogue.policies]  # by key: never by a path that was sent
     if wrong or len(set(policies)) < len(policies):
         problem = f"there is no policy {wrong[0][:40]!r}" if wrong else "a policy is there twice"
-        raise ApiError(422, "bad_policies", f"{problem}; there are {', '.join(NAMED_POLICIES)}")
-    settings: Json = {"policies": policies}
-    for name, (default, low, high, whole) in NUMBERS.items():
-        value = content.get(name, default)
-        if whole and isinstance(value, float) and value.is_integer():  # JSON has one kind of number
-            value = int(value)
-        try:
-            settings[name] = (check_whole if whole else check_number)(name, value, low, high)
-        except RequestError as error:
-            hint = f"Send a {'whole ' if whole else ''}number from {low:g} to {high:,g}."
-            raise ApiError(422, f"bad_{name}", error.problem, None, name, hint) from None
+        raise ApiError(422, "bad_policies", f"{problem}; there are {known}")
     work = len(policies) * settings["years"] * settings["replicates"] * settings["scale"]
     if work > most_work:
         raise ApiError(
@@ -189,6 +177,48 @@ def check_settings(content: object, most_work: float) -> Json:
     except RequestError as error:
         raise ApiError(422, "bad_settings", error.problem, hint=error.hint) from None
     return settings
+
+
+def describe_policies() -> PoliciesReply:
+    """Describe what can be simulated: policies, numbers and measures, by key and label."""
+    from ..simulation import World
+    from ..simulation.worlds.heart import MAIN_MEASURES, MEASURES
+
+    world = World()
+    return PoliciesReply.model_validate(
+        {
+            "policies": [
+                {
+                    "policy": key,
+                    "label": spec.label,
+                    "oracle": bool(getattr(spec.build(), "is_oracle", False)),
+                    "default": key in DEFAULT_POLICIES,
+                }
+                for key, spec in catalogue.policies.items()
+            ],
+            "settings": [
+                {
+                    "name": name,
+                    "label": number.label,
+                    "default": number.default,
+                    "low": number.low,
+                    "high": number.high,
+                    "whole": number.whole,
+                }
+                for name, number in NUMBERS.items()
+            ],
+            "measures": [
+                {
+                    "measure": name,
+                    "label": MEASURE_LABELS.get(name, name.replace("_", " ")),
+                    "main": name in (*MAIN_MEASURES, "waitlist_deaths_per_year"),
+                }
+                for name in MEASURES
+            ],
+            "listed_per_year": world.listed_per_year,
+            "donors_per_year": world.donors_per_year,
+        }
+    )
 
 
 def make_config(settings: Json) -> Config:

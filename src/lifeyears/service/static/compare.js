@@ -1,16 +1,9 @@
 // Compare: a run's leaderboard, C-index against years, paired differences, positivity, subgroups.
 
 import { forest, legend, lines, points } from "./charts.js";
-import { by, call, dataTable, el, number, percent, show, signed } from "./page.js";
+import { by, call, dataTable, el, number, percent, show, signed, words } from "./page.js";
 
-// The report's words for the arms of a run.
-const FRAMEWORKS = {
-  standard: "is a model as it is",
-  ranker: "has the paper's second stage on top",
-  default: "has this software's preset of it on top",
-};
-const MARKS = { standard: "circle", ranker: "square", default: "diamond" };
-const TRANSPLANTS = /^(registry|STAR )/;
+const MARKS = ["circle", "square", "diamond"];
 
 export async function begin() {
   try {
@@ -22,90 +15,89 @@ export async function begin() {
   }
 }
 
-/** pandas' orient="split" as objects. */
-function rowsOf(table) {
-  return table ? table.data.map((row) => Object.fromEntries(table.columns.map((name, i) => [name, row[i]]))) : [];
-}
+const same = (one, other) => one.model === other.model && one.method === other.method;
+/** The columns of an arm: its label for people, its keys for programs. */
+const armColumns = (get, prefix = "") => [
+  { name: `${prefix}arm`, label: prefix ? "against" : "model", get: (row) => get(row).label },
+  { name: `${prefix}model`, hidden: true, get: (row) => get(row).model },
+  { name: `${prefix}method`, hidden: true, get: (row) => get(row).method },
+];
+/** Arms of some rows, each once, in order. */
+const distinct = (arms) => arms.filter((arm, i) => arms.findIndex((other) => same(arm, other)) === i);
 
 function draw(run) {
-  const tables = Object.fromEntries(Object.entries(run.tables).map(([name, table]) => [name, rowsOf(table)]));
   const unit = run.data.unit,
-    arm = (row) => `${row.model} ${row.framework}`;
-  const board = tables.years.slice().sort((a, b) => b.years - a.years);
-  const bases = [...new Set(tables.years.map((row) => row.model))];
-  const colour = (name) => bases.indexOf(name.split(" ")[0]) % 7;
-  const place = by("compare-content"),
-    frameworks = Object.keys(FRAMEWORKS).filter((name) => board.some((row) => row.framework === name));
-  const drawn = board.filter((row) => row.model !== "truth" && row["C-index"] !== null),
-    flat = (row) => Math.abs(row["C-index"] - 0.5) < 1e-9;
+    board = run.leaderboard;
+  const models = [...new Set(board.map((row) => row.arm.model))],
+    methods = [...new Set(["none", ...board.map((row) => row.arm.method)])];
+  const colour = (arm) => models.indexOf(arm.model) % 7,
+    mark = (arm) => MARKS[methods.indexOf(arm.method) % MARKS.length];
+  const place = by("compare-content");
+  const drawn = board.filter((row) => !row.arm.oracle && row.c_index !== null),
+    flat = (row) => Math.abs(row.c_index - 0.5) < 1e-9;
   const apart = drawn.filter((row) => !flat(row)).length > 1 ? drawn.filter(flat) : []; // who ranks nobody would squeeze the rest
   const dots = drawn
     .filter((row) => !apart.includes(row))
     .map((row) => ({
-      name: arm(row),
-      x: row["C-index"],
-      y: row.years,
-      yLow: row.low,
-      yHigh: row.high,
-      colour: colour(row.model),
-      mark: MARKS[row.framework] || "circle",
-      about: `${arm(row)}: C-index ${number(row["C-index"], 3)}, ${number(row.years)} ${unit}`,
+      name: row.arm.label,
+      x: row.c_index,
+      y: row.value.value,
+      yLow: row.value.low,
+      yHigh: row.value.high,
+      colour: colour(row.arm),
+      mark: mark(row.arm),
+      about: `${row.arm.label}: C-index ${number(row.c_index, 3)}, ${number(row.value.value)} ${unit}`,
     }));
-  const who = TRANSPLANTS.test(run.data.name)
-    ? "past recipients, each with their own donor. It is no forecast of a match run."
-    : "people of the past. It is no forecast of one allocation.";
   by("compare-words").textContent =
-    `${unit[0].toUpperCase()}${unit.slice(1)} per allocation: the expected ${unit} of the top pick among ${who}`;
+    `Expected ${unit} per allocation to the top of a list of people of the past (in a registry of transplants: past recipients, each with their own donor). It is no forecast of one allocation.`;
   place.replaceChildren(
-    ...warnings(run, true),
+    ...notes(run, ["serious"]),
     el(
       "div",
       { class: "card" },
       el("h2", {}, "In a few sentences"),
-      el("p", {}, run.reading),
+      ...run.findings.filter((each) => each.severity === "answer").map((each) => el("p", {}, each.text)),
       el(
         "p",
         { class: "hint" },
         `${run.data.name}${run.data.simulated ? " (simulated)" : ""}: ${run.data.rows.toLocaleString("en")} rows, ${run.data.events.toLocaleString("en")} events. Lists of ${run.waitlist.used}, k = ${run.waitlist.k}. Intervals: ${run.intervals}.`,
       ),
-      el("p", { class: "hint" }, `${frameworks.map((name) => `“${name}” ${FRAMEWORKS[name]}`).join("; ")}.`),
     ),
-    ...warnings(run, false),
+    ...notes(run, ["warning", "note"]),
     dataTable(
       "Leaderboard",
       "leaderboard.csv",
       [
-        { name: "model", get: (row) => row.model },
-        { name: "framework", get: (row) => row.framework },
+        ...armColumns((row) => row.arm),
         {
-          name: "years",
+          name: "value",
           label: `${unit} per allocation`,
           number: true,
-          get: (row) => row.years,
+          get: (row) => row.value.value,
           show: (value) => number(value),
         },
-        { name: "low", number: true, get: (row) => row.low, show: (value) => number(value) },
-        { name: "high", number: true, get: (row) => row.high, show: (value) => number(value) },
+        { name: "low", number: true, get: (row) => row.value.low, show: (value) => number(value) },
+        { name: "high", number: true, get: (row) => row.value.high, show: (value) => number(value) },
         {
           name: "c_index",
           label: "C-index",
           number: true,
-          get: (row) => row["C-index"],
+          get: (row) => row.c_index,
           show: (value) => number(value, 3),
         },
         {
           name: "gain",
-          label: "gain over standard",
+          label: `gain over the model itself (${unit})`,
           number: true,
-          get: (row) => row.gain,
+          get: (row) => row.gain?.value,
           show: (value) => (value === null || value === undefined ? "–" : signed(value)),
         },
-        { name: "gain_low", label: "low", number: true, get: (row) => row["gain low"], show: (value) => number(value) },
+        { name: "gain_low", label: "low", number: true, get: (row) => row.gain?.low, show: (value) => number(value) },
         {
           name: "gain_high",
           label: "high",
           number: true,
-          get: (row) => row["gain high"],
+          get: (row) => row.gain?.high,
           show: (value) => number(value),
         },
         {
@@ -127,59 +119,64 @@ function draw(run) {
         el(
           "p",
           { class: "hint" },
-          "If C-index decided, the point furthest to the right would be taken; the highest one gains most.",
+          "If the C-index decided, the point furthest to the right would be taken; the highest one gains most.",
           apart.length
-            ? ` Left out, since it ranks nobody: ${apart.map((row) => `${arm(row)} (C-index 0.5, ${number(row.years)} ${unit})`).join(", ")}.`
+            ? ` Left out, since it ranks nobody: ${apart.map((row) => `${row.arm.label} (C-index 0.5, ${number(row.value.value)} ${unit})`).join(", ")}.`
             : "",
         ),
-        points(dots, "C-index", `${unit} per allocation`, "C-index against years per allocation"),
+        points(dots, "C-index", `${unit} per allocation`, `C-index against ${unit} per allocation`),
         legend(dots),
       ),
-      differences(tables.comparison, run, unit, colour),
+      differences(run, unit, colour),
     ),
-    positivity(tables, run),
-    subgroups(tables.subgroups || [], run, colour),
+    positivity(run),
+    subgroups(run, colour),
   );
 }
 
-/** What must be known before the answer, or else after it, as in the report. */
-function warnings(run, serious) {
-  return (run.warnings || [])
-    .filter((warning) => Boolean(warning.serious) === serious)
-    .map((warning) =>
+/** Findings of some severities, as in the report: serious ones must be known before the answer. */
+function notes(run, severities) {
+  return run.findings
+    .filter((finding) => severities.includes(finding.severity))
+    .map((finding) =>
       el(
         "div",
-        { class: serious ? "warning" : "note", role: "note" },
-        el("strong", {}, `${serious ? "Warning" : "Note"}: ${warning.title}. `),
-        warning.text,
+        { class: finding.severity === "note" ? "note" : "warning", role: "note" },
+        el("strong", {}, `${finding.severity === "note" ? "Note" : "Warning"}: ${finding.title}. `),
+        finding.text,
       ),
     );
 }
 
-function differences(rows, run, unit, colour) {
-  const names = [...new Set(rows.flatMap((row) => [row.model, row.other]))];
-  const of = (name) =>
-    rows
-      .filter((row) => row.model === name || row.other === name)
+function differences(run, unit, colour) {
+  const arms = distinct(run.differences.flatMap((row) => [row.arm, row.other]));
+  const of = (arm) =>
+    run.differences
+      .filter((row) => same(row.arm, arm) || same(row.other, arm))
       .map((row) =>
-        row.model === name
-          ? { name: row.other, value: -row.value, low: -row.high, high: -row.low, p: row.p }
-          : { name: row.model, value: row.value, low: row.low, high: row.high, p: row.p },
+        same(row.arm, arm)
+          ? { arm: row.other, value: -row.value, low: -row.high, high: -row.low, p: row.p }
+          : { arm: row.arm, value: row.value, low: row.low, high: row.high, p: row.p },
       );
   const chart = el("div"),
     table = el("div");
   const select = el(
     "select",
     { id: "against" },
-    names.map((name) => el("option", { value: name }, name)),
+    arms.map((arm, i) => el("option", { value: i }, arm.label)),
   );
-  select.value = names.includes(run.best) ? run.best : names[0];
+  select.value = Math.max(
+    arms.findIndex((arm) => same(arm, run.best)),
+    0,
+  );
   const again = () => {
-    const found = of(select.value).sort((a, b) => b.value - a.value);
+    const against = arms[Number(select.value)];
+    if (!against) return;
+    const found = of(against).sort((a, b) => b.value - a.value);
     chart.replaceChildren(
       forest(
-        found.map((row) => ({ ...row, colour: colour(row.name) })),
-        `${unit} per allocation, less those of ${select.value}`,
+        found.map((row) => ({ ...row, name: row.arm.label, colour: colour(row.arm) })),
+        `${unit} per allocation, less those of ${against.label}`,
         (value) => signed(value),
         "Paired differences",
       ),
@@ -193,8 +190,8 @@ function differences(rows, run, unit, colour) {
           "Paired differences",
           "differences.csv",
           [
-            { name: "model", get: (row) => row.name },
-            { name: "against", get: () => select.value },
+            ...armColumns((row) => row.arm),
+            ...armColumns(() => against, "other_"),
             ...["value", "low", "high"].map((name) => ({
               name,
               number: true,
@@ -221,64 +218,57 @@ function differences(rows, run, unit, colour) {
   );
 }
 
-function positivity(tables, run) {
-  const rows = tables.positivity || [],
-    support = run.support;
-  const said = support ? Object.values(support.words)[0].split("\n")[0] : null;
+function positivity(run) {
   const parts = [
     el("h2", {}, "Positivity: who could be followed to the horizon"),
-    el("p", {}, said || "This run does not hold a positivity check."),
+    el("p", { class: "lines" }, run.support[0] || "This run does not hold a positivity check."),
   ];
-  const clipped = Object.entries(run.counts || {})
-    .map(([name, many]) => `${name}: ${many}`)
+  const clipped = Object.entries(run.counts)
+    .map(([name, count]) => `${name}: ${count}`)
     .join(", ");
-  if (clipped) parts.push(el("p", { class: "hint" }, `Weights ${clipped}.`));
-  const shown = tables.positivity_curves;
+  if (clipped) parts.push(el("p", { class: "hint" }, `Weights and fits: ${clipped}.`));
   const right = [];
-  if (shown?.length) {
-    const names = Object.keys(shown[0])
-      .filter((name) => name !== "time")
-      .slice(0, 7);
+  if (run.follow_up)
     right.push(
       el(
         "div",
         { class: "card" },
-        el("h2", {}, "Chance of still being followed, by entry"),
+        el("h2", {}, "Probability of still being followed, by entry"),
         lines(
-          names.map((name, i) => ({
-            name,
-            x: shown.map((row) => row.time),
-            y: shown.map((row) => row[name]),
-            colour: i,
-          })),
+          run.follow_up.curves
+            .filter((_, i) => i < 7)
+            .map((curve, i) => ({ name: curve.label, x: run.follow_up.times, y: curve.values, colour: i })),
           run.data.unit,
           "still followed",
-          "Chance of still being followed",
+          "Probability of still being followed",
         ),
       ),
     );
-  }
   const left = el("div", { class: "card" }, parts);
   const made = [el("div", { class: right.length ? "halves" : "" }, left, ...right)];
-  if (rows.length)
+  if (run.positivity) {
+    const { columns, rows } = run.positivity;
     made.push(
       dataTable(
         "Positivity, in numbers",
         "positivity.csv",
-        Object.keys(rows[0]).map((name) => ({
-          name,
-          number: typeof rows[0][name] === "number",
-          get: (row) => row[name],
+        columns.map((column, i) => ({
+          name: column.key,
+          label: column.heading,
+          number: typeof rows[0][i] === "number",
+          get: (row) => row[i],
           show: (value) =>
             typeof value === "number" ? number(value, Number.isInteger(value) ? 0 : 3) : String(value ?? "–"),
         })),
         rows,
       ),
     );
+  }
   return el("div", {}, made);
 }
 
-function subgroups(rows, run, colour) {
+function subgroups(run, colour) {
+  const rows = run.subgroups;
   if (!rows.length)
     return el(
       "div",
@@ -291,7 +281,7 @@ function subgroups(rows, run, colour) {
       ),
     );
   const questions = [...new Set(rows.map((row) => row.by))],
-    arms = [...new Set(rows.map((row) => row.arm))];
+    arms = distinct(rows.map((row) => row.arm));
   const question = el(
     "select",
     { id: "by" },
@@ -300,12 +290,15 @@ function subgroups(rows, run, colour) {
   const which = el(
     "select",
     { id: "arm" },
-    arms.map((name) => el("option", { value: name }, name)),
+    arms.map((arm, i) => el("option", { value: i }, arm.label)),
   );
-  if (arms.includes(run.best)) which.value = run.best;
+  which.value = Math.max(
+    arms.findIndex((arm) => same(arm, run.best)),
+    0,
+  );
   const place = el("div");
   const again = () => {
-    const found = rows.filter((row) => row.by === question.value && row.arm === which.value);
+    const found = rows.filter((row) => row.by === question.value && same(row.arm, arms[Number(which.value)]));
     place.replaceChildren(
       el(
         "div",
@@ -317,10 +310,10 @@ function subgroups(rows, run, colour) {
           forest(
             found.map((row) => ({
               name: `${row.group} (${row.patients.toLocaleString("en")})`,
-              value: 100 * row["share of allocations"],
+              value: 100 * row.share_of_allocations,
               low: 100 * row.low,
               high: 100 * row.high,
-              mark: 100 * row["share of patients"],
+              mark: 100 * row.share_of_patients,
               colour: colour(row.arm),
             })),
             "%",
@@ -335,9 +328,9 @@ function subgroups(rows, run, colour) {
           forest(
             found.map((row) => ({
               name: row.group,
-              value: row["predicted less outcome"],
-              low: row["gap low"],
-              high: row["gap high"],
+              value: row.predicted_less_outcome,
+              low: row.gap_low,
+              high: row.gap_high,
               colour: colour(row.arm),
             })),
             run.data.unit,
@@ -352,14 +345,16 @@ function subgroups(rows, run, colour) {
         [
           { name: "group", get: (row) => row.group },
           { name: "patients", number: true, get: (row) => row.patients },
-          ...["share of patients", "share of allocations", "low", "high"].map((name) => ({
+          ...["share_of_patients", "share_of_allocations", "low", "high"].map((name) => ({
             name,
+            label: words(name),
             number: true,
             get: (row) => row[name],
             show: (value) => percent(value),
           })),
-          ...["predicted less outcome", "gap low", "gap high"].map((name) => ({
+          ...["predicted_less_outcome", "gap_low", "gap_high"].map((name) => ({
             name,
+            label: words(name),
             number: true,
             get: (row) => row[name],
             show: (value) => signed(value, 2),

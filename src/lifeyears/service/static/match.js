@@ -136,6 +136,7 @@ function showModel() {
     ["Rows", card.data.rows.toLocaleString("en")],
     ["Events", `${card.data.events.toLocaleString("en")} (${number(card.data.censored_percent, 0)}% censored)`],
     ["Horizon", `${number(card.horizon.tau, 1)} ${card.data.unit}`],
+    ["Model", card.model.label],
   ];
   const metrics = card.metrics;
   if (metrics) {
@@ -143,8 +144,8 @@ function showModel() {
       `${number(one.value, digits)} (${number(one.low, digits)} to ${number(one.high, digits)})`;
     facts.push(
       ["C-index", range(metrics.c_index, 3)],
-      ["Top pick", `${range(metrics.years_per_allocation, 1)} ${card.data.unit}`],
-      ["By lot", `${range(metrics.years_by_lot, 1)} ${card.data.unit}`],
+      ["Top pick", `${range(metrics.value, 1)} ${card.data.unit}`],
+      ["At random", `${range(metrics.at_random, 1)} ${card.data.unit}`],
     );
   }
   by("card").replaceChildren(

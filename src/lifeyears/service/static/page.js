@@ -107,7 +107,7 @@ export async function copy(text) {
   }
 }
 
-/** A table that can be copied and downloaded; columns: {name, get, show, number}. */
+/** A table that can be copied and downloaded; columns: {name, get, show, number, hidden}; hidden ones only there. */
 export function dataTable(title, file, columns, rows, note) {
   const values = () => rows.map((row) => columns.map((column) => column.get(row)));
   const text = () =>
@@ -115,16 +115,17 @@ export function dataTable(title, file, columns, rows, note) {
       columns.map((column) => column.name),
       values(),
     );
+  const shown = columns.filter((column) => !column.hidden);
   const head = el(
     "tr",
     {},
-    columns.map((column) => el("th", { class: column.number ? "n" : null, scope: "col" }, column.label || column.name)),
+    shown.map((column) => el("th", { class: column.number ? "n" : null, scope: "col" }, column.label || column.name)),
   );
   const body = rows.map((row) =>
     el(
       "tr",
       {},
-      columns.map((column) => {
+      shown.map((column) => {
         const value = column.get(row);
         return el(
           "td",

@@ -3,54 +3,45 @@
 import { forest, legend, points } from "./charts.js";
 import { by, call, dataTable, el, number, show, signed, words } from "./page.js";
 
-const POLICIES = {
-  us_status: ["US status", "status, zone, blood group, then time on the list", true],
-  first_come: ["First come", "time on the list", false],
-  uniform: ["By lot", "anybody, with equal chances", false],
-  greedy: ["Greedy, Cox", "the most expected years", true],
-  position_weighted: ["Position-weighted, ranker", "Algorithm 1 over the ranker, k = 5", true],
-  lyg: ["Life-years gained, Cox", "years with a heart less years without", true],
-  greedy_ranker: ["Greedy, ranker", "the most expected years by the ranker", false],
-  oracle: ["Oracle", "who knew the true expectations", true],
-  oracle_lyg: ["Oracle, gained", "who knew the true gain", false],
-};
-const RATES = {
-  years: ["Years", 2, 0.5, 20, 0.5],
-  replicates: ["Replicates", 4, 1, 50, 1],
-  scale: ["Size (US = 1)", 1, 0.01, 1, 0.01],
-  seed: ["Seed", 0, 0, 1000000, 1],
-  donors_rate: ["Hearts, × today", 1, 0.2, 5, 0.05],
-  listed_rate: ["New candidates, × today", 1, 0.2, 5, 0.05],
-};
-const MEASURES = {
-  life_years_per_transplant: "years per transplant",
-  life_years_gained: "years gained, a year",
-  waitlist_deaths_per_100_patient_years: "deaths per 100 patient-years",
-  waitlist_deaths_per_year: "deaths on the list, a year",
-  transplants_per_year: "transplants, a year",
-  hearts_lost_per_year: "hearts lost, a year",
-  waiting_days_median: "days waited, median",
-};
+const STEPS = { years: 0.5, scale: 0.01, donors_rate: 0.05, listed_rate: 0.05 };
+const UNSHOWN = ["training_rows"];
+let known = null; // policies, numbers and measures, by key and label
 let job = null;
 
 export async function begin() {
+  try {
+    known = await call("/api/policies");
+  } catch (error) {
+    show("policy-error", error.message);
+    return;
+  }
+  show("policy-error", "");
   by("policies").replaceChildren(
-    ...Object.entries(POLICIES).map(([name, [title, about, on]]) =>
+    ...known.policies.map((each) =>
       el(
         "label",
         { class: "check" },
-        el("input", { type: "checkbox", name: "policy", value: name, checked: on }),
-        el("span", {}, title, el("span", { class: "hint" }, about)),
+        el("input", { type: "checkbox", name: "policy", value: each.policy, checked: each.default }),
+        el("span", {}, each.label),
       ),
     ),
   );
   by("rates").replaceChildren(
-    ...Object.entries(RATES).map(([name, [title, value, low, high, step]]) =>
+    ...numbers().map((each) =>
       el(
         "div",
         {},
-        el("label", { for: `rate-${name}` }, title),
-        el("input", { id: `rate-${name}`, type: "number", name, value, min: low, max: high, step, required: true }),
+        el("label", { for: `rate-${each.name}` }, each.label),
+        el("input", {
+          id: `rate-${each.name}`,
+          type: "number",
+          name: each.name,
+          value: each.default,
+          min: each.low,
+          max: each.high,
+          step: STEPS[each.name] || 1,
+          required: true,
+        }),
       ),
     ),
   );
@@ -65,15 +56,17 @@ function submitted(event) {
   run();
 }
 
+const numbers = () => known.settings.filter((each) => !UNSHOWN.includes(each.name));
+
 const settings = () => ({
   policies: [...document.querySelectorAll("input[name=policy]:checked")].map((box) => box.value),
-  ...Object.fromEntries(Object.keys(RATES).map((name) => [name, Number(by(`rate-${name}`).value)])),
+  ...Object.fromEntries(numbers().map(({ name }) => [name, Number(by(`rate-${name}`).value)])),
 });
 
 function size() {
   const found = settings();
   by("policy-size").textContent =
-    `About ${Math.round(4446 * found.scale * found.listed_rate).toLocaleString("en")} candidates and ${Math.round(4300 * found.scale * found.donors_rate).toLocaleString("en")} hearts a year.${found.scale < 1 ? " On a smaller list fewer candidates fit each heart, so that more hearts are lost than at full size: 18% at size 1, nearly 40% at 0.1." : ""}`;
+    `About ${Math.round(known.listed_per_year * found.scale * found.listed_rate).toLocaleString("en")} candidates and ${Math.round(known.donors_per_year * found.scale * found.donors_rate).toLocaleString("en")} hearts per year.${found.scale < 1 ? " On a smaller list fewer candidates fit each heart, so that more hearts are lost than at full size: 18% at size 1, nearly 40% at 0.1." : ""}`;
 }
 
 async function run() {
@@ -114,7 +107,9 @@ function busy(on) {
 
 function draw(result) {
   const names = Object.keys(result.policies),
-    title = (name) => POLICIES[name]?.[0] || words(name);
+    policy = (name) => known.policies.find((each) => each.policy === name),
+    title = (name) => policy(name)?.label || words(name),
+    measured = (name) => known.measures.find((each) => each.measure === name)?.label || words(name);
   const rows = names.flatMap((name) =>
     Object.entries(result.policies[name]).map(([measure, found]) => ({ policy: name, measure, ...found })),
   );
@@ -135,11 +130,7 @@ function draw(result) {
       "div",
       { class: "card" },
       el("h2", {}, "In a few sentences"),
-      el(
-        "p",
-        {},
-        names.reduce((text, name) => text.replace(new RegExp(`\\b${name}\\b`, "g"), title(name)), result.reading),
-      ),
+      el("p", {}, result.reading),
     ),
     el(
       "div",
@@ -168,7 +159,7 @@ function draw(result) {
                 yLow: at(name, measure).low,
                 yHigh: at(name, measure).high,
                 colour: i % 8,
-                hollow: name.startsWith("oracle"),
+                hollow: Boolean(policy(name)?.oracle),
               }))
               .filter((row) => Number.isFinite(row.x) && Number.isFinite(row.y)),
             axis,
@@ -182,17 +173,17 @@ function draw(result) {
       "policies.csv",
       [
         { name: "policy", get: (row) => row.name, show: (value) => title(value) },
-        ...Object.entries(MEASURES).flatMap(([measure, text]) => [
-          {
+        ...known.measures
+          .filter((each) => each.main)
+          .map(({ measure, label }) => ({
             name: measure,
-            label: text,
+            label,
             number: true,
             get: (row) => at(row.name, measure)?.value,
             show: (value, row) =>
               number(value, 1) +
               (once ? "" : ` (${number(at(row.name, measure)?.low, 1)} to ${number(at(row.name, measure)?.high, 1)})`),
-          },
-        ]),
+          })),
       ],
       names.map((name) => ({ name })),
       once ? "Of one replicate, so without intervals." : "Means over the replicates, with 95% Monte Carlo intervals.",
@@ -218,8 +209,8 @@ function draw(result) {
         "Every measure",
         "measures.csv",
         [
-          { name: "policy", get: (row) => row.policy },
-          { name: "measure", get: (row) => row.measure, show: (value) => words(value) },
+          { name: "policy", get: (row) => row.policy, show: (value) => title(value) },
+          { name: "measure", get: (row) => row.measure, show: (value) => measured(value) },
           ...interval,
         ],
         rows,
@@ -232,8 +223,8 @@ function draw(result) {
             `Paired differences against ${title(result.reference)}`,
             "policy_differences.csv",
             [
-              { name: "policy", get: (row) => row.policy },
-              { name: "measure", get: (row) => row.measure, show: (value) => words(value) },
+              { name: "policy", get: (row) => row.policy, show: (value) => title(value) },
+              { name: "measure", get: (row) => row.measure, show: (value) => measured(value) },
               ...interval,
             ],
             gaps,
