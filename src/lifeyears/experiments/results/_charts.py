@@ -103,7 +103,7 @@ def chart_allocation(table: pd.DataFrame, unit: str, best: Arm) -> Chart:
 
 
 def chart_audit(table: pd.DataFrame, unit: str) -> Chart:
-    """C-index against value per allocation, arm by arm; without those that rank nobody, which squeeze the rest."""
+    """C-index against value per allocation, arm by arm; arms whose scores are all equal are left out."""
     models = table[table["model"] != ORACLE]
     flat = np.isclose(models["c_index"].astype(float), 0.5, atol=1e-9)
     flat &= (~flat).sum() > 1
@@ -130,7 +130,7 @@ def chart_audit(table: pd.DataFrame, unit: str) -> Chart:
     line = (float(ceiling.iloc[0]), ORACLE_LINE) if len(ceiling) else None
     alt = f"C-index across, {unit} per allocation up: {text}."
     if left_out:
-        alt += f" Left out, since it ranks nobody: {'; '.join(left_out)}."
+        alt += f" Left out, since all scores are equal: {'; '.join(left_out)}."
     return Chart(alt, "C-index", f"{unit} per allocation", tuple(series), y_line=line)
 
 

@@ -287,7 +287,7 @@ def _find_lack_of_support(run: Run) -> Finding | None:
         )
     else:
         text += (
-            "For them, all numbers here rest on a model of survival and not on observations; weighting cannot make up "
+            "Without support, all numbers here rest on a model of survival and not on observations; weighting cannot make up "
             "for what was never observed. "
         )
         if run.dataset.entry is not None:
