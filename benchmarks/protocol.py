@@ -25,8 +25,8 @@ import pandas as pd
 
 import lifeyears as ly
 from lifeyears.data import TablePreprocessor
-from lifeyears.experiments import Plan
-from lifeyears.experiments.jobs import build_model, judge_scores, split_rows
+from lifeyears.experiments import Plan, build_model
+from lifeyears.experiments.jobs import Source, judge_scores, split_rows
 from lifeyears.metrics import policy_value
 from lifeyears.ranking import fit_together
 from lifeyears.relevance import IPCW, ExpectedYears, cross_fit
@@ -218,16 +218,16 @@ def peers(models: tuple[str, ...], X: Any, y: Any, new: Any, test: Any, epochs: 
 
 
 def ours(models: tuple[str, ...], X: Any, y: Any, new: Any, test: Any, epochs: int, clock: Clock) -> dict[str, Any]:
-    plan = Plan("full", models=models, default_over=(), epochs=epochs)
+    plan = Plan("full", models=models, stacked_over=(), epochs=epochs)
     scores, relevances = {}, {}
-    paper = {"preset": "paper", "early_stopping_rounds": 0, "n_jobs": 1}
+    paper = {"early_stopping_rounds": 0, "n_jobs": 1}
     rankers = [
-        ly.BootstrappedRanker(build_model(name, plan, 0), tau=TAU, random_state=0, **paper)  # type: ignore[arg-type]
+        ly.BootstrappedRanker(build_model(name, plan.tau, 0, epochs), tau=TAU, random_state=0, **paper)  # type: ignore[arg-type]
         for name in models
     ]
     together = fit_together(rankers, X, y)  # as the runner does
     for name in models:
-        base = clock("model", name, build_model(name, plan, 0).fit, X, y)
+        base = clock("model", name, build_model(name, plan.tau, 0, epochs).fit, X, y)
         fit = clock.parts["model", name]
         scores[name] = clock("model", name, base.predict, new)
         scores[f"{name} ranker"] = clock("labels and ranker", name, lambda: next(together).predict(new))
@@ -236,13 +236,16 @@ def ours(models: tuple[str, ...], X: Any, y: Any, new: Any, test: Any, epochs: i
         relevances[f"EY {name}"] = clock(
             "nuisances",
             name,
-            lambda n=name: cross_fit(ExpectedYears(build_model(n, plan, 0), tau=TAU), new, test, cv=2).values,
+            lambda n=name: (
+                cross_fit(ExpectedYears(build_model(n, plan.tau, 0, epochs), tau=TAU), new, test, cv=2).values
+            ),
         )
     for name, model in {"KM": ly.models.KaplanMeier(), "Cox": ly.models.Cox(alpha=10.0)}.items():
         weighted = IPCW(model, tau=TAU, on_violation="clip", floor=1e-3)
         relevances[f"IPCW {name}"] = clock("nuisances", name, lambda w=weighted: cross_fit(w, new, test, cv=2).values)
+    sources = {Source(*name.split()): values for name, values in relevances.items()}
     for name, said in scores.items():
-        clock("measures", name.split()[0], judge_scores, plan, said, test, None, relevances, None, (5.0,))
+        clock("measures", name.split()[0], judge_scores, plan, said, test, None, sources, None, (5.0,))
     return {"scores": scores, "relevances": relevances}
 
 

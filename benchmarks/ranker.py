@@ -4,7 +4,7 @@
     python benchmarks/ranker.py --seeds 2  # fewer cohorts
 
 Worlds: train on 30,000 patients, rank another 100,000, judge by the true expected life of the top of a waitlist of 256.
-The seeds here (2000 on) were not used in the search for the presets (that used 1000, 3000 to 3003, and for small tables
+The seeds here (2000 on) were not used in the search for the settings (it used 1000, 3000 to 3003, and for small tables
 7000 to 7005). Of the crossing
 world, where cohorts differ most, there are twice as many as asked for.
 Public sets: two halves, each ranked by models of the other, judged by cross-fitted doubly robust waitlist value.
@@ -24,50 +24,66 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
+from sklearn.base import clone
 
 import lifeyears as ly
 from lifeyears.data import TablePreprocessor, simulate_registry
 from lifeyears.experiments.results import to_markdown
 from lifeyears.metrics import policy_value
-from lifeyears.ranking import PRESETS, HybridObjective, resolve_settings
-from lifeyears.ranking._ensemble import SHRINKAGE, TARGET_WEIGHTS, TOLERANCE
+from lifeyears.ranking import BoostedYears, HybridObjective, TreeSettings, make_members
 from lifeyears.ranking.splines import _hazards, _terms
-from lifeyears.ranking.trees import YearsTrees, bin_columns, train_booster
+from lifeyears.ranking.stacked._weights import SHRINKAGE, TOLERANCE
+from lifeyears.ranking.trees import SHALLOW_TREES, BoosterSettings, YearsTrees, bin_columns, train_booster
 
 ROWS, TEST_ROWS, TAU, WAITLIST, FIRST_SEED = 30_000, 100_000, 20.0, 256, 2000
 WORLDS = ("proportional", "registry", "interactions", "crossing")
-CONSTANTS = (  # of the default
-    *(TOLERANCE, SHRINKAGE, TARGET_WEIGHTS, _hazards.SPLINE_PRIOR, _hazards.INTERACTION_PRIOR, _hazards.ENOUGH_EVENTS),
+CONSTANTS = (  # of the stacked ranker
+    *(TOLERANCE, SHRINKAGE, _hazards.SPLINE_PRIOR, _hazards.INTERACTION_PRIOR, _hazards.ENOUGH_EVENTS),
     *(_terms.KNOTS, _hazards.MOST_TERMS, _terms.LARGEST_FACTOR, _hazards.VARIANCE_UPDATES, _hazards.STRONGEST),
 )
 HERE = Path(__file__).parent
+YEARS, HAZARDS, SPLINES, INTERACTIONS = (name for name, _ in make_members())
+
+
+def stack(*names: str, **settings) -> ly.StackedRanker:
+    """A stacked ranker with some of its members."""
+    return ly.StackedRanker(members=make_members(names=names or None, **settings))
+
+
+def stack_with_hybrid_loss() -> ly.StackedRanker:
+    """The stacked ranker whose boosted years have the paper's loss."""
+    others = make_members(names=(HAZARDS, SPLINES, INTERACTIONS))
+    return ly.StackedRanker(members=[(YEARS, BoostedYears(alpha=0.3)), *others])
+
+
 MAIN_ARMS = {
-    "default": {},
-    "paper": {"preset": "paper"},
-    "plain squared error, cross-fitted": {"members": ("years",)},
+    "stacked": ly.StackedRanker(),
+    "paper": ly.BootstrappedRanker(),
+    "plain squared error, cross-fitted": stack(YEARS).set_params(with_base=False),
+    "stacked, fast": ly.StackedRanker(effort="fast"),
 }
 LEVERS = {
-    "default, hybrid loss (α .3) in place of squared error": {"alpha": 0.3},
-    "default without boosted hazards": {"members": ("base", "years", "lines", "pairs")},
-    "default without years": {"members": ("base", "hazard", "lines", "pairs")},
-    "default without pairs": {"members": ("base", "years", "hazard", "lines")},
-    "default without lines and pairs": {"members": ("base", "years", "hazard")},
-    "lines and pairs only": {"members": ("base", "lines", "pairs")},
-    "default without the base": {"members": ("years", "hazard", "lines", "pairs")},
-    "default with one phase of life": {"phases": 1},
-    "default with EY labels": {"label": "ey"},
-    "paper with squared error": {"preset": "paper", "alpha": 1.0},
-    "paper with slow small trees": {
-        "preset": "paper",
-        "learning_rate": 0.02,
-        "n_estimators": 600,
-        "num_leaves": 15,
-        "early_stopping_rounds": 0,
-        "validation_fraction": 0.0,
-    },
-    "paper with DR labels": {"preset": "paper", "label": "dr"},
+    "stacked, hybrid loss (α .3) in place of squared error": stack_with_hybrid_loss(),
+    "stacked without boosted hazards": stack(YEARS, SPLINES, INTERACTIONS),
+    "stacked without boosted years": stack(HAZARDS, SPLINES, INTERACTIONS),
+    "stacked without spline interactions": stack(YEARS, HAZARDS, SPLINES),
+    "stacked without splines": stack(YEARS, HAZARDS),
+    "splines only": stack(SPLINES, INTERACTIONS),
+    "stacked without the base": ly.StackedRanker(with_base=False),
+    "stacked, effects constant in time": stack(n_intervals=1),
+    "stacked with EY labels": ly.StackedRanker(label="ey"),
+    "paper with squared error": ly.BootstrappedRanker(alpha=1.0),
+    "paper with slow small trees": ly.BootstrappedRanker(
+        learning_rate=0.02,
+        n_estimators=600,
+        trees=TreeSettings(num_leaves=15),
+        early_stopping_rounds=0,
+        validation_fraction=0.0,
+    ),
+    "paper with DR labels": ly.BootstrappedRanker(label="dr"),
     "started from Cox, squared error": None,
 }
+RANKERS = {"paper": ly.BootstrappedRanker, "stacked": ly.StackedRanker}
 PUBLIC = ("support2", "rhc", "flchain", "hdfail", "Framingham", "nwtco", "smarto", "UnempDur", "rott2", "Aids2")
 
 
@@ -88,14 +104,12 @@ def kept(folder: Path, name: str, make) -> list[dict]:
     return found
 
 
-def chosen(arm: str, options: dict | None) -> str:
+def chosen(arm: str, ranker: ly.ranking.Ranker | None) -> str:
     """The settings of an arm, by which its finished units are known."""
-    given = dict(options or {})
-    settings = resolve_settings(given.pop("preset", "default"), given)
-    return "" if arm == "Cox" else f"{settings} {CONSTANTS}" if settings.folds else str(settings)
+    return "" if arm == "Cox" else f"{ranker!r} {CONSTANTS}"
 
 
-def world_unit(world: str, seed: int, arm: str, options: dict | None) -> list[dict]:
+def world_unit(world: str, seed: int, arm: str, ranker: ly.ranking.Ranker | None) -> list[dict]:
     """One arm on one cohort."""
     train = simulate_registry(ROWS, world, random_state=seed)
     test = simulate_registry(TEST_ROWS, world, random_state=seed + 500_000)
@@ -104,12 +118,11 @@ def world_unit(world: str, seed: int, arm: str, options: dict | None) -> list[di
     X, new = table.transform(train.X), table.transform(test.X)
     if arm == "Cox":
         scores = {"Cox": ly.models.Cox(tau=TAU).fit(X, train.y).predict(new), "ceiling": truth}
-    elif options is None:
+    elif ranker is None:
         scores = {arm: from_cox(X, train.y, new)}
     else:
-        scores = {
-            arm: ly.BootstrappedRanker(tau=TAU, random_state=seed, n_jobs=1, **options).fit(X, train.y).predict(new)
-        }
+        seeded = clone(ranker).set_params(tau=TAU, random_state=seed, n_jobs=1)
+        scores = {arm: seeded.fit(X, train.y).predict(new)}
     return [
         {"world": world, "seed": seed, "arm": name, "value": policy_value(truth, score, waitlist=WAITLIST)}
         for name, score in scores.items()
@@ -117,10 +130,10 @@ def world_unit(world: str, seed: int, arm: str, options: dict | None) -> list[di
 
 
 def from_cox(X: np.ndarray, y: ly.Outcome, new: np.ndarray) -> np.ndarray:
-    """Squared error on EY labels, boosting from Cox's own years with the default's trees, 200 rounds."""
+    """Squared error on EY labels, boosting from Cox's own years with the stacked ranker's trees, 200 rounds."""
     cox = ly.models.Cox(tau=TAU).fit(X, y)
     labels = ly.relevance.ExpectedYears(cox, tau=TAU).estimate(X, y).values
-    settings = resolve_settings("default", {"n_estimators": 200})
+    settings = BoosterSettings(200, trees=SHALLOW_TREES.resolve(len(X)))
     objective = HybridObjective(labels, 1.0, 1.0, 256)
     booster = train_booster(bin_columns(X, settings, 0), objective, cox.predict(X), settings, 0, threads=1)
     return cox.predict(new) + YearsTrees(booster, 0.0, 200).predict(new)
@@ -135,7 +148,7 @@ def worlds(folder: Path, seeds: int, lever_seeds: int, jobs: int) -> pd.DataFram
     """All arms on all cohorts: the main ones first."""
     units = [
         (world, seed, arm, options)
-        for arm, options in {"Cox": {}, **MAIN_ARMS, **LEVERS}.items()
+        for arm, options in {"Cox": None, **MAIN_ARMS, **LEVERS}.items()
         for world in WORLDS
         for seed in range(FIRST_SEED, FIRST_SEED + cohorts(world, lever_seeds if arm in LEVERS else seeds, arm))
     ]
@@ -151,22 +164,22 @@ def worlds(folder: Path, seeds: int, lever_seeds: int, jobs: int) -> pd.DataFram
 
 
 def public_unit(name: str, base: str) -> list[dict]:
-    """Both presets over one base on one public set, against the base: paired differences of waitlist value."""
-    from lifeyears.experiments.jobs import build_model
+    """Both rankers over one base on one public set, against the base: paired differences of waitlist value."""
+    from lifeyears.experiments import build_model
 
     data = ly.data.load(name)
     rng = np.random.default_rng(0)
     rows = np.sort(rng.permutation(len(data))[:8000])
     X, y, tau = data.X.iloc[rows], data.y[rows], data.horizon
     half = rng.permutation(len(rows)) % 2
-    scores = {arm: np.empty(len(rows)) for arm in ("base", "paper", "default")}
+    scores = {arm: np.empty(len(rows)) for arm in ("base", *RANKERS)}
     for test in (0, 1):
         train, held = np.flatnonzero(half != test), np.flatnonzero(half == test)
-        for preset in ("paper", "default"):
-            model = build_model(base, ly.experiments.Plan("full", tau=tau), 0)
-            ranker = ly.BootstrappedRanker(model, tau=tau, preset=preset, random_state=0, n_jobs=1)
+        for method, make in RANKERS.items():
+            model = build_model(base, tau, 0)
+            ranker = make(model, tau=tau, random_state=0, n_jobs=1)
             ranker.fit(X.iloc[train], y[train])
-            scores[preset][held] = ranker.predict(X.iloc[held])
+            scores[method][held] = ranker.predict(X.iloc[held])
             scores["base"][held] = ranker.base_.predict(ranker.preprocessor_.transform(X.iloc[held]))
     matrix = TablePreprocessor().fit_transform(X)
     judge = ly.relevance.DoublyRobust(
@@ -177,9 +190,9 @@ def public_unit(name: str, base: str) -> list[dict]:
     found = ly.metrics.compare(relevance, scores, k=1, waitlist=waitlist, n_resamples=1000, random_state=0)
     values = {arm: policy_value(relevance, score, waitlist=waitlist) for arm, score in scores.items()}
     table = []
-    for preset in ("paper", "default"):
-        row = found.differences.loc[next(pair for pair in found.differences.index if set(pair) == {"base", preset})]
-        sign = 1.0 if row.name[0] == preset else -1.0
+    for method in RANKERS:
+        row = found.differences.loc[next(pair for pair in found.differences.index if set(pair) == {"base", method})]
+        sign = 1.0 if row.name[0] == method else -1.0
         ends = sorted((sign * row["low"], sign * row["high"]))
         table.append(
             {
@@ -189,7 +202,7 @@ def public_unit(name: str, base: str) -> list[dict]:
                 "unit": data.unit,
                 "waitlist": waitlist,
                 "base": base,
-                "arm": preset,
+                "arm": method,
                 "base_value": values["base"],
                 "value": sign * row["value"],
                 "low": ends[0],
@@ -211,7 +224,7 @@ def feasible(name: str, base: str) -> list[dict]:
 def public(folder: Path, jobs: int) -> pd.DataFrame:
     units = [(name, base) for base in ("Cox", "KM", "AFT", "DeepSurv", "DeepHit") for name in PUBLIC]
     found = Parallel(n_jobs=max(jobs, 1), batch_size=1)(
-        delayed(kept)(folder, f"public {u} {PRESETS} {CONSTANTS}", (lambda u=u: feasible(*u)) if jobs else None)
+        delayed(kept)(folder, f"public {u} {list(RANKERS)} {CONSTANTS}", (lambda u=u: feasible(*u)) if jobs else None)
         for u in units
     )
     return pd.DataFrame([row for rows in found for row in rows])
@@ -223,7 +236,7 @@ def world_tables(found: pd.DataFrame) -> str:
 
     wide = found.pivot(index=["world", "seed"], columns="arm", values="value").dropna(subset=["Cox"])
     text = []
-    for arms, title in ((list(MAIN_ARMS), "Presets"), (list(LEVERS), "Levers, one changed at a time")):
+    for arms, title in ((list(MAIN_ARMS), "Rankers"), (list(LEVERS), "Levers, one changed at a time")):
         rows = []
         for arm in [a for a in arms if a in wide]:
             row = {"arm": arm}

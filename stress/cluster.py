@@ -32,7 +32,7 @@ def one_cohort(client, seed: int, rows: int) -> dict:
     X, y = table.transform(train.X.iloc[by_entry]), train.y[by_entry]
     cut = -(-rows // PARTITIONS)
     outcome = np.column_stack([y.event, y.time])
-    ranker = ly.BootstrappedRanker(tau=TAU, preset="paper", random_state=seed, n_jobs=1)
+    ranker = ly.BootstrappedRanker(tau=TAU, random_state=seed, n_jobs=1)
     start = time.perf_counter()
     alone = ly.BootstrappedRanker(**ranker.get_params()).fit(X, y)
     middle = time.perf_counter()

@@ -29,7 +29,7 @@ PATIENCE = 600.0
 RUN = """
 import sys, lifeyears as ly
 data = ly.data.simulate_registry(n=200, random_state=1)
-options = dict(iterations=2, folds=2, models=("KM", "Cox"), default_over=(), waitlist=20, tau=15.0)
+options = dict(iterations=2, folds=2, models=("KM", "Cox"), stacked_over=(), waitlist=20, tau=15.0)
 print("begun", flush=True)
 def told(message, done, total): print(f"{done} of {total}", flush=True)
 out, jobs, dask = sys.argv[1:]

@@ -314,11 +314,12 @@ class ModelTarget(Target):
 
         d = ly.data.simulate_registry(n=300, random_state=3)
         small = {"n_estimators": 4, "random_state": 0, "n_jobs": 1}
+        members = ly.ranking.make_members(names=("boosted_years", "boosted_hazards"), n_estimators=4)
         self.X, models = d.X[:5], [
             make_pipeline(ly.data.TablePreprocessor(), ly.models.Cox(alpha=5.0, tau=10)),
             make_pipeline(ly.data.TablePreprocessor(), ly.models.WeibullAFT(tau=10)),
-            ly.BootstrappedRanker(ly.models.Cox(alpha=5.0), tau=10, preset="paper", **small),
-            ly.BootstrappedRanker(ly.models.Cox(alpha=5.0), tau=10, members=("base", "years", "hazard"), **small),
+            ly.BootstrappedRanker(ly.models.Cox(alpha=5.0), tau=10, **small),
+            ly.StackedRanker(ly.models.Cox(alpha=5.0), tau=10, members=members, random_state=0, n_jobs=1),
         ]  # fmt: skip
         self.seeds = []
         for number, model in enumerate(models):
@@ -411,7 +412,7 @@ class RunTarget(Target):
         "iterations": 1,
         "folds": 2,
         "models": ("KM",),
-        "default_over": (),
+        "stacked_over": (),
         "waitlist": 30,
         "tau": 10.0,
     }

@@ -121,13 +121,13 @@ def experiment(n: int) -> dict:
 
     X, y, _ = patients(n)
     data = ly.data.Dataset(pd.DataFrame(X, columns=[f"x{i}" for i in range(FEATURES)]), y, name="scale", unit="years")
-    options = {"iterations": 1, "folds": 2, "models": ("KM", "Cox"), "default_over": (), "tau": TAU}
+    options = {"iterations": 1, "folds": 2, "models": ("KM", "Cox"), "stacked_over": (), "tau": TAU}
     with tempfile.TemporaryDirectory() as out:
         start = time.perf_counter()
         made = ly.experiments.run("full", data, f"{out}/run", n_jobs=1, **options)
         seconds = time.perf_counter() - start
-    table = made.tables["years"]
-    return {"run s": seconds, "rows of the table": len(table), "finite": bool(np.isfinite(table["years"]).all())}
+    table = made.tables["allocation"]
+    return {"run s": seconds, "rows of the table": len(table), "finite": bool(np.isfinite(table["value"]).all())}
 
 
 def read_table(n: int) -> dict:
@@ -158,11 +158,9 @@ WORK: dict[str, Callable[[int], dict]] = {
     "evaluate": evaluate,
     "compare": compare,
     "read": read_table,
-    "ranker paper": fit_and_predict(
-        lambda ly: ly.BootstrappedRanker(tau=TAU, preset="paper", random_state=0, n_jobs=1)
-    ),
+    "ranker paper": fit_and_predict(lambda ly: ly.BootstrappedRanker(tau=TAU, random_state=0, n_jobs=1)),
     "experiment": experiment,
-    "ranker default": fit_and_predict(lambda ly: ly.BootstrappedRanker(tau=TAU, random_state=0, n_jobs=1)),
+    "ranker default": fit_and_predict(lambda ly: ly.StackedRanker(tau=TAU, random_state=0, n_jobs=1)),
 }
 
 

@@ -22,15 +22,21 @@ def cohort():
 
 
 SMALL = {"n_estimators": 8, "random_state": 0, "n_jobs": 1}
+
+
+def stacked(base):
+    return ly.StackedRanker(base, 10, members=ly.ranking.make_members(n_estimators=8), random_state=0, n_jobs=1)
+
+
 MODELS = {
     "km": lambda: ly.models.KaplanMeier(tau=10),
     "cox": lambda: ly.models.Cox(alpha=5.0, tau=10),
     "aft": lambda: ly.models.WeibullAFT(tau=10),
     "deepsurv": lambda: ly.models.DeepSurv(epochs=2, hidden=(8,), tau=10, random_state=0),
     "deephit": lambda: ly.models.DeepHit(epochs=2, hidden=(8,), tau=10, random_state=0),
-    "paper": lambda: ly.BootstrappedRanker(ly.models.Cox(alpha=5.0), tau=10, preset="paper", **SMALL),
-    "default": lambda: ly.BootstrappedRanker(ly.models.Cox(alpha=5.0), tau=10, **SMALL),
-    "mlp": lambda: ly.BootstrappedRanker(ly.models.KaplanMeier(), tau=10, preset="paper", second_stage="mlp", **SMALL),
+    "paper": lambda: ly.BootstrappedRanker(ly.models.Cox(alpha=5.0), tau=10, **SMALL),
+    "default": lambda: stacked(ly.models.Cox(alpha=5.0)),
+    "mlp": lambda: ly.BootstrappedRanker(ly.models.KaplanMeier(), tau=10, second_stage="mlp", **SMALL),
 }
 
 
@@ -58,7 +64,7 @@ def test_a_patient_has_the_same_years_in_any_company(name, cohort):
 @pytest.mark.parametrize("kind", ["ranker", "by donor type"])
 def test_in_another_process(kind, cohort, tmp_path):
     X, y, _ = cohort
-    ranker = ly.BootstrappedRanker(ly.models.Cox(alpha=5.0), tau=10, **SMALL)
+    ranker = stacked(ly.models.Cox(alpha=5.0))
     model = (ranker if kind == "ranker" else DONOR_TYPES["k-means"]().set_params(random_state=0)).fit(X, y)
     ly.save(model, tmp_path / "model")
     X.to_pickle(tmp_path / "X.pkl")  # the test's own table, not the model
@@ -76,7 +82,7 @@ DONOR_TYPES = {
     "a column": lambda: DonorTypeRanker(ly.models.Cox(alpha=5.0), types="donor_blood_group", prior=np.inf, tau=10),
     "an array": lambda: DonorTypeRanker(ly.models.WeibullAFT(), types=np.arange(400) % 2, prior=0, tau=10),
     "rankers": lambda: DonorTypeRanker(
-        ly.BootstrappedRanker(ly.models.Cox(alpha=5.0), preset="paper", **SMALL), n_types=2, prior=50, tau=10
+        ly.BootstrappedRanker(ly.models.Cox(alpha=5.0), **SMALL), n_types=2, prior=50, tau=10
     ),
 }
 
@@ -129,7 +135,7 @@ def test_a_pipeline(cohort, tmp_path):
 @pytest.fixture(scope="module")
 def saved(cohort, tmp_path_factory):
     X, y, _ = cohort
-    model = ly.BootstrappedRanker(ly.models.Cox(alpha=5.0), tau=10, preset="paper", **SMALL).fit(X, y)
+    model = ly.BootstrappedRanker(ly.models.Cox(alpha=5.0), tau=10, **SMALL).fit(X, y)
     return ly.save(model, tmp_path_factory.mktemp("saved") / "model")
 
 

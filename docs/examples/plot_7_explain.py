@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import lifeyears as ly
 
 d = ly.data.simulate_registry(n=2000, world="interactions", random_state=0)
-ranker = ly.BootstrappedRanker(ly.models.Cox(), tau=20, preset="paper", random_state=0).fit(d.X[:1500], d.y[:1500])
+ranker = ly.BootstrappedRanker(ly.models.Cox(), tau=20, random_state=0).fit(d.X[:1500], d.y[:1500])
 candidates = d.X[1500:]
 first = int(ranker.predict(candidates).argmax())
 explanation = ranker.explain(candidates[first : first + 1])

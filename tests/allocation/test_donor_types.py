@@ -211,7 +211,7 @@ def test_rankers_of_ours_and_of_others():
     others = pytest.importorskip("sksurv.linear_model")
     table, y, _, kind = transplants(400, 0)
     for ranker in (
-        ly.BootstrappedRanker(preset="paper", n_estimators=5),
+        ly.BootstrappedRanker(n_estimators=5),
         make_pipeline(StandardScaler(), Cox()),
         others.CoxPHSurvivalAnalysis(alpha=1.0),
     ):
@@ -222,7 +222,7 @@ def test_rankers_of_ours_and_of_others():
 
 def test_the_default_on_the_simulated_registry_and_its_population():
     d = ly.data.simulate_registry(n=700, random_state=0)
-    ranker = ly.BootstrappedRanker(preset="paper", n_estimators=10)
+    ranker = ly.BootstrappedRanker(n_estimators=10)
     f = DonorTypeRanker(ranker, n_types=3, tau=12, folds=2, random_state=0).fit(d.X, d.y)
     assert not {"distance_nm", "donor_age", "blood_match"} & set(f.candidate_columns_)
     assert f.prior_ > 0
@@ -263,7 +263,7 @@ def test_the_seed_reaches_every_part_of_a_pipeline():
 
 def test_the_same_seed_gives_the_same_scores_and_settings_stay():
     table, y, _, _ = transplants(500, 0)
-    f = DonorTypeRanker(ly.BootstrappedRanker(preset="paper", n_estimators=5), n_types=3, folds=2, random_state=4)
+    f = DonorTypeRanker(ly.BootstrappedRanker(n_estimators=5), n_types=3, folds=2, random_state=4)
     before = {name: repr(value) for name, value in f.get_params().items()}
     one, two = clone(f).fit(table, y).scores(table), f.fit(table, y).scores(table)
     assert (one == two).all()

@@ -129,7 +129,7 @@ def test_the_default_on_the_registry_with_a_simulated_waitlist():
     death = rng.exponential(4, 400)
     removed = rng.exponential(2, 400)
     waitlist = ly.Outcome(np.minimum(death, removed), death <= removed)
-    ranker = ly.BootstrappedRanker(preset="paper", n_estimators=10)
+    ranker = ly.BootstrappedRanker(n_estimators=10)
     f = LifeYearsGained(ranker, tau=10, random_state=0).fit(d.X, d.y, listed, waitlist)
     gained = f.predict(d.X)
     assert 1 < gained.mean() < 8

@@ -132,7 +132,7 @@ def test_the_manifest_records_where_methods_come_from(run, plugin, data):
     plugin.write_text(PLUGIN + "\n# another version\n")
     try:
         with pytest.warns(LifeyearsWarning, match="Half has changed"):
-            ly.experiments.run("full", data, out, n_jobs=1, **{**options_of(done.plan)})
+            ly.experiments.run("full", data, out, n_jobs=1, **options_of(done.plan))
     finally:
         plugin.write_text(PLUGIN)
 

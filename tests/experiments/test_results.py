@@ -15,6 +15,7 @@ from lifeyears.experiments.results import (
     ChartKey,
     bound_utility,
     choose_best,
+    columns_to_markdown,
     corrected_half_width,
     display_columns,
     make_charts,
@@ -22,7 +23,6 @@ from lifeyears.experiments.results import (
     render_latex,
     tabulate_headroom,
     tabulate_subgroups,
-    to_markdown,
     write_summary,
 )
 
@@ -219,7 +219,7 @@ def test_a_summary_is_read_as_it_was_written(full, artificial):
 
 def test_a_summary_that_does_not_fit_is_refused(full):
     content = json.loads(write_summary(full.summary))
-    with pytest.raises(errors.DataError, match="answer.best.model"):
+    with pytest.raises(errors.DataError, match=r"answer\.best\.model"):
         parse_summary({**content, "answer": {**content["answer"], "best": {"method": "none"}}})
     with pytest.raises(errors.DataError, match="schema 2; this version of lifeyears reads 3"):
         parse_summary({**content, "schema": 2})
@@ -252,7 +252,7 @@ def test_people_see_labels_and_intervals_in_one_cell(full):
     assert model.texts[full.arms.index(COX_RANKER)] == "Cox + bootstrapped ranker (paper)"
     mean, low, high = full.value_of(COX)
     assert value.texts[full.arms.index(COX)] == f"{mean:.2f} ({low:.2f} to {high:.2f})"
-    text = to_markdown(display_columns(full.summary.tables["comparison"]))
+    text = columns_to_markdown(display_columns(full.summary.tables["comparison"]))
     assert "| compared with | difference (years) | p |" in text
 
 

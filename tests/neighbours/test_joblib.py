@@ -16,8 +16,8 @@ def models():
         KaplanMeier(),
         Cox(),
         WeibullAFT(),
+        ly.StackedRanker(tau=8.0, effort="fast", random_state=0),
         ly.BootstrappedRanker(tau=8.0, n_estimators=5, random_state=0),
-        ly.BootstrappedRanker(tau=8.0, preset="paper", n_estimators=5, random_state=0),
     ]
 
 

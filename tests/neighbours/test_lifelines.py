@@ -37,7 +37,7 @@ def test_a_restricted_mean_is_the_same_by_both(data):
 def test_its_models_under_our_ranker_relevance_and_comparison(data):
     X, y = data
     base = lifelines.WeibullAFTFitter(penalizer=0.01)
-    ranker = ly.BootstrappedRanker(base, tau=8.0, preset="paper", n_estimators=5, random_state=0, n_jobs=1).fit(X, y)
+    ranker = ly.BootstrappedRanker(base, tau=8.0, n_estimators=5, random_state=0, n_jobs=1).fit(X, y)
     relevance = ly.relevance.DoublyRobust(wrap(base), KaplanMeier(), tau=8.0, on_violation="clip")
     values = ly.relevance.cross_fit(relevance, X, y, cv=2, random_state=0)
     scores = {"theirs": wrap(base, tau=8.0).fit(X, y).predict(X), "ranker": ranker.predict(X)}

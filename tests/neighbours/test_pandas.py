@@ -49,7 +49,7 @@ def test_dtypes_of_every_kind_give_the_same_numbers(plain, form):
         "object": lambda: table.assign(ward=table["ward"].astype(object)),
     }[form]()
     np.testing.assert_allclose(pipe().fit(made, y).predict(made), expected, rtol=1e-9)
-    ranker = ly.BootstrappedRanker(tau=8.0, preset="paper", n_estimators=4, random_state=0, n_jobs=1)
+    ranker = ly.BootstrappedRanker(tau=8.0, n_estimators=4, random_state=0, n_jobs=1)
     said = ranker.fit(made, y).predict(made)
     np.testing.assert_allclose(said, ranker.fit(table, y).predict(table), rtol=1e-9)
 
@@ -69,7 +69,7 @@ def test_nothing_given_is_changed(plain):
     before, outcome = table.copy(deep=True), pd.DataFrame({"event": y.event, "time": y.time})
     kept = outcome.copy(deep=True)
     pipe().fit(table, outcome).predict(table)
-    ly.BootstrappedRanker(tau=8.0, preset="paper", n_estimators=3, random_state=0, n_jobs=1).fit(table, outcome)
+    ly.BootstrappedRanker(tau=8.0, n_estimators=3, random_state=0, n_jobs=1).fit(table, outcome)
     ly.data.read_table(table.assign(time=y.time, event=y.event), time="time", event="event")
     pd.testing.assert_frame_equal(table, before)
     pd.testing.assert_frame_equal(outcome, kept)

@@ -41,7 +41,7 @@ def test_pipelines_and_rankers_take_its_frames(kind, both):
     table = polars.with_columns(pl.col("ward").cast(dtype))
     for model in (
         make_pipeline(TablePreprocessor(), Cox(tau=8.0)),
-        ly.BootstrappedRanker(tau=8.0, preset="paper", n_estimators=4, random_state=0, n_jobs=1),
+        ly.BootstrappedRanker(tau=8.0, n_estimators=4, random_state=0, n_jobs=1),
     ):
         expected = model.fit(pandas, y).predict(pandas)
         np.testing.assert_allclose(model.fit(table, y).predict(table), expected, rtol=1e-12)

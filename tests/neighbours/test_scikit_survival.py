@@ -59,7 +59,7 @@ def test_its_metrics_take_our_models(ours, data):
 
 def test_our_ranker_in_its_metrics(data):
     X, y, theirs = data
-    ranker = ly.BootstrappedRanker(tau=8.0, preset="paper", n_estimators=10, random_state=0, n_jobs=1).fit(X, y)
+    ranker = ly.BootstrappedRanker(tau=8.0, n_estimators=10, random_state=0, n_jobs=1).fit(X, y)
     found = metrics.concordance_index_censored(theirs["event"], theirs["time"], -ranker.predict(X))[0]
     assert found == pytest.approx(ly.metrics.concordance_index(y, ranker.predict(X)))
 
@@ -67,7 +67,7 @@ def test_our_ranker_in_its_metrics(data):
 def test_its_models_under_our_ranker_and_relevance(data):
     X, y, _ = data
     forest = ensemble.RandomSurvivalForest(n_estimators=10, min_samples_leaf=20, random_state=0)
-    ranker = ly.BootstrappedRanker(forest, tau=8.0, preset="paper", n_estimators=5, random_state=0, n_jobs=1)
+    ranker = ly.BootstrappedRanker(forest, tau=8.0, n_estimators=5, random_state=0, n_jobs=1)
     assert ranker.fit(X, y).predict(X).shape == (300,)
     robust = ly.relevance.DoublyRobust(forest, KaplanMeier(), tau=8.0, on_violation="clip")
     values = ly.relevance.cross_fit(robust, X, y, cv=2, random_state=0).values

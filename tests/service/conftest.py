@@ -30,7 +30,8 @@ def models(data):
     from lifeyears.scoring import MatchModel, forget_rows, make_card
 
     data = replace(data, horizon=10.0)
-    ranker = ly.BootstrappedRanker(tau=10.0, n_estimators=60, folds=2, random_state=0, n_jobs=1).fit(data.X, data.y)
+    members = ly.ranking.make_members(n_estimators=60)
+    ranker = ly.StackedRanker(tau=10.0, members=members, folds=2, random_state=0, n_jobs=1).fit(data.X, data.y)
     card = make_card(data, ranker, "small ranker", settings={"base": "Cox", "preset": "default", "seed": 0})
     return {
         "ranker": MatchModel(forget_rows(ranker), card),

@@ -7,7 +7,7 @@ import pytest
 import lifeyears as ly
 from conftest import cohort
 from lifeyears.ranking import HybridObjective, fit_on_dask
-from lifeyears.ranking._dask import WorkerObjective, shuffle_block
+from lifeyears.ranking.bootstrapped._dask import WorkerObjective, shuffle_block
 
 distributed = pytest.importorskip("distributed")
 pytest.importorskip("dask.array")
@@ -43,11 +43,11 @@ def test_settings_and_collections_that_do_not_fit_are_refused():
     import dask.array as da
 
     X, y = da.zeros((10, 2), chunks=(5, 2)), da.zeros((10, 2), chunks=(2, 2))
-    with pytest.raises(ValueError, match="preset='paper'"):
-        fit_on_dask(ly.BootstrappedRanker(), X, y)
-    paper = ly.BootstrappedRanker(preset="paper")
+    with pytest.raises(ValueError, match="second_stage='gbdt'"):
+        fit_on_dask(ly.BootstrappedRanker(second_stage="mlp"), X, y)
+    paper = ly.BootstrappedRanker()
     with pytest.raises(ValueError, match="cross_fit_base=False"):
-        fit_on_dask(ly.BootstrappedRanker(preset="paper", cross_fit_base=True), X, y, client=object())
+        fit_on_dask(ly.BootstrappedRanker(cross_fit_base=True), X, y, client=object())
     with pytest.raises(ValueError, match="X has 2 partitions and y has 5"):
         fit_on_dask(paper, X, y, client=object())
     with pytest.raises(ValueError, match="must be a Dask DataFrame or a Dask array; got ndarray"):
@@ -61,7 +61,7 @@ def test_two_workers_learn_what_one_machine_learns():
 
     X, outcome = cohort(1600, seed=8)
     y = np.column_stack([outcome.event, outcome.time])
-    ranker = ly.BootstrappedRanker(tau=10.0, preset="paper", n_estimators=20, random_state=0)
+    ranker = ly.BootstrappedRanker(tau=10.0, n_estimators=20, random_state=0)
     with (
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
         distributed.Client(cluster) as client,

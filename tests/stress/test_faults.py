@@ -12,7 +12,7 @@ import pytest
 import lifeyears as ly
 from lifeyears.experiments._store import job_path, load_job
 
-SMALL = {"iterations": 1, "folds": 2, "models": ("KM",), "default_over": (), "waitlist": 20, "tau": 10.0}
+SMALL = {"iterations": 1, "folds": 2, "models": ("KM",), "stacked_over": (), "waitlist": 20, "tau": 10.0}
 
 
 @pytest.fixture(scope="module")

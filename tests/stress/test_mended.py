@@ -141,7 +141,7 @@ def test_a_lost_dask_worker_is_worked_around(monkeypatch, tmp_path):
     """Units that were not done when a worker died are tried again; another error is not."""
     killed = type("KilledWorker", (Exception,), {"__module__": "distributed.scheduler"})
     data = ly.data.simulate_registry(n=120, random_state=1)
-    options = {"iterations": 1, "folds": 2, "models": ("KM",), "default_over": (), "waitlist": 20, "tau": 10.0}
+    options = {"iterations": 1, "folds": 2, "models": ("KM",), "stacked_over": (), "waitlist": 20, "tau": 10.0}
     asked = []
 
     def dying(bare, plan, jobs, n_jobs, dask, expected):

@@ -59,7 +59,7 @@ def test_fitting_running_and_saving_connect_to_nobody(monkeypatch, tmp_path):
     monkeypatch.setattr(socket.socket, "connect_ex", refused)
     monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **kwargs: refused(None, args))
     data = ly.data.simulate_registry(n=120, random_state=0)
-    ranker = ly.BootstrappedRanker(tau=10.0, preset="paper", n_estimators=3, random_state=0, n_jobs=1)
+    ranker = ly.BootstrappedRanker(tau=10.0, n_estimators=3, random_state=0, n_jobs=1)
     ly.load(ly.save(ranker.fit(data.X, data.y), tmp_path / "model")).predict(data.X)
-    options = {"iterations": 1, "folds": 2, "models": ("KM",), "default_over": (), "waitlist": 20, "tau": 10.0}
+    options = {"iterations": 1, "folds": 2, "models": ("KM",), "stacked_over": (), "waitlist": 20, "tau": 10.0}
     ly.experiments.run("full", data, tmp_path / "run", n_jobs=1, **options)

@@ -24,6 +24,8 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
+from .typed_results import summary_of_base, table_of_base
+
 # Python names ---------------------------------------------------------------------------------------------------------
 
 # Packages that move: base name → new names. Applies to everything below the package.
@@ -41,7 +43,9 @@ MOVED: dict[str, tuple[str, ...]] = {
 # Attributes and methods of objects (`read(thing, "old")`): base name → new names.
 ATTRIBUTES: dict[str, tuple[str, ...]] = {}
 # Keyword arguments (`called(function, …, old=value)`): base name → new names, taken if the function accepts them.
-KEYWORDS: dict[str, tuple[str, ...]] = {}
+KEYWORDS: dict[str, tuple[str, ...]] = {
+    "default_over": ("stacked_over",),
+}
 
 
 def resolve(name: str) -> Any:
@@ -206,18 +210,20 @@ def table_as_before(name: str, table: Any) -> Any:
     Recognise the new shape by its columns, for the base's tables come through here too. For example, an arm that
     became two columns: ``if "method" in table: table = table.assign(arm=…).drop(columns=…)``.
     """
-    return table
+    return table_of_base(name, table)
 
 
 def json_as_before(name: str, content: Any) -> Any:
     """JSON (`name` is the file's or the route's) as the base had it."""
-    return content
+    return summary_of_base(content)
 
 
 # What is recorded -----------------------------------------------------------------------------------------------------
 
 # Keys of the new tree → keys of the base: (pattern, replacement) for `re.sub` on "case:key", all applied in order.
 KEYS: list[tuple[str, str]] = [
+    (r"\btables/allocation\b", "tables/years"),
+    (r"\btables/headroom\b", "tables/room"),
     (r"\bboosted_years\b", "years"),
     (r"\bboosted_hazards\b", "hazard"),
     (r"\bspline_hazards\b", "lines"),

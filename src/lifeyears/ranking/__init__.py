@@ -21,6 +21,7 @@ from .stacked import (
     SplineHazards,
     SplineInteractionHazards,
     StackedRanker,
+    make_members,
 )
 from .trees import BoostedInterval, HazardTrees, TreeSettings, YearsTrees
 
@@ -50,17 +51,23 @@ SAVED_CLASSES: tuple[type, ...] = (
 
 __all__ = [
     "SAVED_CLASSES",
+    "BoostedHazards",
+    "BoostedYears",
     "BootstrappedRanker",
     "Explanation",
     "HybridLoss",
     "HybridObjective",
+    "NetworkYears",
     "PseudoLabels",
     "Ranker",
     "RankerReport",
     "RankingEstimator",
+    "SplineHazards",
+    "SplineInteractionHazards",
     "StackedRanker",
     "TreeSettings",
     "build_ranker",
     "fit_on_dask",
     "fit_together",
+    "make_members",
 ]

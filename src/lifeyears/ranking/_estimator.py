@@ -107,7 +107,8 @@ class RankingEstimator(BaseEstimator):
             Higher is longer life. Between 0 and τ, in the unit of the times; or in that of the relevance, if that was
             given.
         """
-        return self.calibration_map_(self._sum_parts(self._matrix(X)))
+        matrix = self._matrix(X)
+        return self.calibration_map_(self._sum_parts(matrix))
 
     def explain(self, X: TableLike) -> Explanation:
         """Explain predictions: what each feature adds to each patient's years, and whom it moves into the top.

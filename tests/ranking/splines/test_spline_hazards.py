@@ -9,8 +9,9 @@ from scipy.optimize import minimize_scalar
 import lifeyears as ly
 from conftest import cohort
 from lifeyears.models.fitting import PartialLikelihood
+from lifeyears.ranking import make_members
 from lifeyears.ranking._piecewise import restrict_to_interval
-from lifeyears.ranking.splines import InteractionTerms, SplineTerms, fit_spline_hazards
+from lifeyears.ranking.splines import InteractionTerms, SplineTerms, fit_spline_hazards, fit_spline_interactions
 from lifeyears.ranking.splines._hazards import (
     SPLINE_PRIOR,
     IntervalLikelihood,
@@ -31,7 +32,8 @@ def rows():
 
 
 def both(X, y, edges=EDGES):
-    return fit_spline_hazards(X, y, edges, with_interactions=True)[0]
+    search = fit_spline_hazards(X, y, edges)
+    return [search.hazards, fit_spline_interactions(search)]
 
 
 # the matrix of terms
@@ -257,20 +259,22 @@ def test_a_phase_without_deaths_is_lived_through(rows):
         years, parts = made.predict_contributions(X)
         np.testing.assert_array_equal(years, TAU)
         assert (parts[:, :-1] == 0).all()
-    ranker = ly.BootstrappedRanker(ly.models.Cox(alpha=10.0), tau=TAU, n_estimators=5, random_state=0, n_jobs=1)
+    members = make_members(n_estimators=5)
+    ranker = ly.StackedRanker(ly.models.Cox(alpha=10.0), TAU, members=members, random_state=0, n_jobs=1)
     assert np.isfinite(ranker.fit(X, late).predict(X)).all()
 
 
-@pytest.mark.parametrize("members", [("lines",), ("pairs",), ("lines", "pairs")])
-def test_a_ranker_of_lines_alone_is_saved_and_says_that_it_has_no_trees(rows, tmp_path, members):
+@pytest.mark.parametrize(
+    "names", [("spline_hazards",), ("spline_interactions",), ("spline_hazards", "spline_interactions")]
+)
+def test_a_ranker_of_splines_alone_is_saved(rows, tmp_path, names):
     X, y = rows
-    ranker = ly.BootstrappedRanker(tau=TAU, members=members, folds=2, random_state=0, n_jobs=1).fit(X, y)
-    assert set(ranker.members_) <= set(members)
+    members = make_members(names=names)
+    ranker = ly.StackedRanker(tau=TAU, members=members, with_base=False, folds=2, random_state=0, n_jobs=1).fit(X, y)
+    assert set(ranker.members_) <= set(names)
     assert set(ranker.report_.terms) == set(ranker.members_)
     assert "terms: " in str(ranker.report_)
     np.testing.assert_array_equal(ly.load(ly.save(ranker, tmp_path / "m")).predict(X), ranker.predict(X))
-    with pytest.raises(AttributeError, match="no trees"):
-        ranker.booster_  # noqa: B018
 
 
 @pytest.mark.parametrize(
@@ -306,7 +310,7 @@ def test_what_does_not_fit_together_is_refused_before_compiled_loops_see_it(rows
 
 def test_a_search_that_does_not_end_is_reported(rows, monkeypatch):
     X, y = rows
-    ranker = ly.BootstrappedRanker(tau=TAU, members=("base", "lines"), random_state=0)
+    ranker = ly.StackedRanker(tau=TAU, members=make_members(names=["spline_hazards"]), random_state=0)
     assert not any("Newton" in note for note in ranker.fit(X, y).report_.notes)
     monkeypatch.setattr("lifeyears.ranking.splines._hazards.MOST_STEPS", 1)
     notes = ranker.fit(X, y).report_.notes

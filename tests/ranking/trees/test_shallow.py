@@ -74,9 +74,9 @@ def test_tables_are_made_once():
 
 def test_explained_years_are_the_predicted_ones_to_the_bit():
     d = ly.data.simulate_registry(n=1500, random_state=1)
-    members = ("base", "years", "hazard", "lines", "pairs")
-    ranker = ly.BootstrappedRanker(tau=10, members=members, n_estimators=30, folds=2, random_state=0, n_jobs=1)
+    members = ly.ranking.make_members(n_estimators=30)
+    ranker = ly.StackedRanker(tau=10, members=members, folds=2, random_state=0, n_jobs=1)
     ranker.fit(d.X, d.y)
-    assert set(ranker.members_) == {"years", "hazard", "lines", "pairs"}
+    assert set(ranker.members_) == {name for name, _ in members}
     for rows in (d.X, d.X.head(7)):
         np.testing.assert_array_equal(ranker.explain(rows).years, ranker.predict(rows))

@@ -124,7 +124,7 @@ def tabulate_scatter(run: Run) -> pd.DataFrame:
         for arm in list_paper_arms(run):
             parts = {key: run.values(arm, judged_by(measure, key)) for key in estimators}
             for place, ((iteration, fold), truth) in enumerate(zip(run.plan.jobs, run.values(arm, true), strict=True)):
-                row = {"measure": column_key(measure), "model": arm.model, "method": arm.method}
+                row: Json = {"measure": column_key(measure), "model": arm.model, "method": arm.method}
                 row |= {"iteration": iteration, "fold": fold, "true": truth}
                 rows.append(row | {f"estimate_{key}": values[place] for key, values in parts.items()})
     return pd.DataFrame(rows)

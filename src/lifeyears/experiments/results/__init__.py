@@ -14,7 +14,7 @@ from ._subgroups import (
 )
 from ._summary import SCHEMA, note_methods, parse_summary, read_summary, summarise_run, summary_schema, write_summary
 from ._tables import display_columns, make_paper_table, make_table
-from ._writing import render_latex, to_markdown
+from ._writing import columns_to_markdown, render_latex, to_markdown
 
 __all__ = [
     "FEWEST_IN_SUBGROUP",
@@ -28,6 +28,7 @@ __all__ = [
     "choose_best",
     "choose_digits",
     "clip_interval",
+    "columns_to_markdown",
     "compare_folds",
     "correct_p_values",
     "corrected_half_width",

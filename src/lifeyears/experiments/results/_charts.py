@@ -218,7 +218,7 @@ def chart_scatter(table: pd.DataFrame, measure: Measure) -> Chart:
 
 
 def chart_calibration(table: pd.DataFrame, model: str, unit: str, place: int) -> Chart:
-    """Mean outcome against mean prediction by tenths, the arms of one base model, in its colour and two of their own."""
+    """Mean outcome against mean prediction by tenths: a model in its colour, and the ranking methods over it."""
     series, texts = [], []
     for method, rows in table.groupby("method", sort=False):
         label = Arm(model, str(method)).label

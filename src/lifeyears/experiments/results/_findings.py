@@ -205,8 +205,8 @@ def _find_choice_of_c_index(run: Run, answer: Answer) -> Finding | None:
         cost = _estimate(run, audit.cost.gain)
         title = f"Choosing by the C-index costs {cost} {unit} per allocation"
         text = (
-            f"The C-index would have chosen {audit.by_c_index.label}, which costs {cost} {unit} per allocation compared "
-            f"with {best.label}; "
+            f"The C-index would have chosen {audit.by_c_index.label}, which costs {cost} {unit} per allocation "
+            f"compared with {best.label}; "
         )
         if audit.by_c_index not in answer.alike:
             text += f"the difference is statistically significant {CORRECTED}."
@@ -317,8 +317,8 @@ def _find_impossible_values(run: Run) -> Finding | None:
     text = (
         f"Nobody can live for less than 0 or, counted up to the horizon, for more than {tau:.4g} {unit}, but these "
         f"values are outside: {named}. Doubly robust estimates divide by probabilities of being followed, and here a "
-        "few patients decide: do not choose a model by these numbers. A shorter horizon, fewer columns or more patients "
-        "help."
+        "few patients decide: do not choose a model by these numbers. A shorter horizon, fewer columns or more "
+        "patients help."
     )
     return Finding(
         "impossible_values", "serious", "Impossible estimates", text, _facts(arms=[arm for arm, _ in impossible])

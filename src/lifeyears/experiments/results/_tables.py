@@ -333,7 +333,8 @@ def display_columns(table: Table) -> list[TableColumn]:
     Examples
     --------
     >>> import pandas as pd
-    >>> frame = pd.DataFrame({"model": ["Cox"], "method": ["stacked"], "value": [14.394], "low": [14.1], "high": [14.7]})
+    >>> row = {"model": "Cox", "method": "stacked", "value": 14.394, "low": 14.1, "high": 14.7}
+    >>> frame = pd.DataFrame([row])
     >>> [(column.name, *column.texts) for column in display_columns(make_table("allocation", frame, "years"))]
     [('model', 'Cox + stacked ranker'), ('years per allocation', '14.39 (14.10 to 14.70)')]
     """
@@ -342,7 +343,7 @@ def display_columns(table: Table) -> list[TableColumn]:
     for column in table.columns:
         if column.of in cells:
             continue
-        beside = {part.role: cells[part.key] for part in table.columns if part.of == column.key}
+        beside: dict[str, list[Value]] = {p.role: cells[p.key] for p in table.columns if p.of == column.key}
         extras = {p.heading: cells[p.key] for p in table.columns if p.of == column.key and p.kind != "method"}
         values = cells[column.key]
         if column.kind in ("text", "model", "method", "relevance", "nuisance", "metric"):

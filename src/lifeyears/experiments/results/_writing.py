@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,8 @@ from ._summary import SUMMARY, write_summary
 from ._tables import LONG_TABLES, display_columns, make_paper_table
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..types import Arm, Table
     from ._run import Run
 
@@ -25,8 +28,8 @@ NOTE = (
     "order. In Table A6 a tie of two estimates counts as half right. IPCW NDCG is divided by the ideal of its own "
     "relevance and lies within [0, 1]; the paper's exceeds 1 in places, so its divisor must be another. In Table 1 and "
     "Figure 2 NDCG@k is by the whole life, as in the paper, and waitlist NDCG, like all values, by life within the "
-    "horizon. Table 2's DR values are means over folds, where the values above pool patients if there are fewer than ten "
-    "jobs."
+    "horizon. Table 2's DR values are means over folds, where the values above pool patients if there are fewer than "
+    "ten jobs."
 )
 
 
@@ -71,15 +74,26 @@ def _above_zero(value: object, sign: int = 1) -> bool:
 def render_markdown(run: Run) -> str:
     """Render all tables but the long ones in Markdown, with the paper's after them."""
     parts = [f"# {run.dataset.name}: {run.plan.protocol} protocol\n", run.reading() + "\n"]
-    parts += [f"## {title}\n\n{to_markdown(columns)}\n" for title, columns in list_printed(run)]
+    parts += [f"## {title}\n\n{columns_to_markdown(columns)}\n" for title, columns in list_printed(run)]
     return "\n".join([*parts, NOTE + "\n"])
 
 
-def to_markdown(columns: list[TableColumn]) -> str:
-    """Write a table in Markdown, without a further dependency."""
-    lines = ["| " + " | ".join(column.name for column in columns) + " |", "|" + "---|" * len(columns)]
-    lines += ["| " + " | ".join(cells) + " |" for cells in zip(*(column.texts for column in columns), strict=True)]
+def to_markdown(table: pd.DataFrame) -> str:
+    """Write a DataFrame in Markdown, without a further dependency."""
+    return _join_cells(map(str, table.columns), table.itertuples(index=False))
+
+
+def _join_cells(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    head = [*heads]
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    lines += ["| " + " | ".join(str(value) for value in row) + " |" for row in rows]
     return "\n".join(lines)
+
+
+def columns_to_markdown(columns: list[TableColumn]) -> str:
+    """Write the columns that people see in Markdown."""
+    rows = zip(*(column.texts for column in columns), strict=True)
+    return _join_cells((column.name for column in columns), rows)
 
 
 def render_latex(run: Run) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..._typing import FloatArray
 from ...checks import check_whole
@@ -14,7 +14,27 @@ if TYPE_CHECKING:
     from ..._typing import RandomState
 
 
-class SplineHazards(Member):
+class SplineMember(Member):
+    """What members along splines share: their settings, and that their fit has no random part."""
+
+    target_weight: ClassVar[float] = 2.0
+
+    def __init__(self, tau: float | None = None, n_intervals: int = 3, random_state: RandomState = None) -> None:
+        self.tau = tau
+        self.n_intervals = n_intervals
+        self.random_state = random_state
+
+    def check(self) -> None:
+        """Refuse settings that cannot be used."""
+        check_whole("n_intervals", self.n_intervals, 1, 10)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = False
+        return tags
+
+
+class SplineHazards(SplineMember):
     """Proportional hazards along linear splines, piecewise in time, with a prior variance for each term.
 
     The prior variances are estimated by maximising the marginal likelihood (empirical Bayes; automatic relevance
@@ -42,24 +62,13 @@ class SplineHazards(Member):
     (400,)
     """
 
-    target_weight: ClassVar[float] = 2.0
-
-    def __init__(self, tau: float | None = None, n_intervals: int = 3, random_state: RandomState = None) -> None:
-        self.tau = tau
-        self.n_intervals = n_intervals
-        self.random_state = random_state
-
-    def check(self) -> None:
-        """Refuse settings that cannot be used."""
-        check_whole("n_intervals", self.n_intervals, 1, 10)
-
     def fit_stages(self, rows: TrainingRows, new: FloatArray) -> FoldFit:
         """Fit to some rows, and predict others; prior variances need no held-out rows."""
         search = search_splines(rows, self.n_intervals)
         return FoldFit(search.hazards.predict(new)[None], [search.hazards], search.converged)
 
 
-class SplineInteractionHazards(Member):
+class SplineInteractionHazards(SplineMember):
     """`SplineHazards` with interactions: products of the strongest terms, two at a time, with the same kind of prior.
 
     Parameters
@@ -78,17 +87,6 @@ class SplineInteractionHazards(Member):
     >>> SplineInteractionHazards(tau=10).fit(d.X, d.y).predict(d.X).shape
     (400,)
     """
-
-    target_weight: ClassVar[float] = 2.0
-
-    def __init__(self, tau: float | None = None, n_intervals: int = 3, random_state: RandomState = None) -> None:
-        self.tau = tau
-        self.n_intervals = n_intervals
-        self.random_state = random_state
-
-    def check(self) -> None:
-        """Refuse settings that cannot be used."""
-        check_whole("n_intervals", self.n_intervals, 1, 10)
 
     def fit_stages(self, rows: TrainingRows, new: FloatArray) -> FoldFit:
         """Fit to some rows, starting from the fit without interactions, and predict others."""
