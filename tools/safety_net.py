@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import inspect
 import os
 import pickle
 import platform
@@ -191,21 +192,24 @@ def git(*words: str) -> bytes:
 
 
 class Kept:
-    """Results of the base in a file, valid as long as the cases, the base and the installed packages are the same."""
+    """Results of the base in a file, valid as long as the base, the installed packages and the case are the same."""
 
     def __init__(self, path: Path | None, base: Any) -> None:
         self.path, self.stamp, self.results = path, self._stamp(base), Results()
         if path is not None and path.exists():
             held = pickle.loads(path.read_bytes())
-            if held["stamp"] == self.stamp:
-                self.results = held["results"]
-            else:
-                changed = [name for name in self.stamp if held["stamp"].get(name) != self.stamp[name]]
+            changed = [name for name in self.stamp if held["stamp"].get(name) != self.stamp[name]]
+            if changed:
                 print(f"{path} was made with other {' and '.join(changed)}: the base runs again.")
+            else:
+                valid = {name: source_of(name) for name in case_names()}
+                self.results = {
+                    name: result for name, result in held["results"].items() if result["source"] == valid.get(name)
+                }
 
     def keep(self, results: Results) -> None:
         """Add results, and write the file if one was asked for. What failed is not kept."""
-        self.results |= results
+        self.results |= {name: {**result, "source": source_of(name)} for name, result in results.items()}
         if self.path is not None:
             whole = {name: result for name, result in self.results.items() if not result["error"]}
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -218,12 +222,19 @@ class Kept:
         from importlib.metadata import distributions
 
         packages = sorted(f"{one.name} {one.version}" for one in distributions() if one.name != "lifeyears")
-        files = [TOOLS / "safetynet" / "record.py", *sorted((TOOLS / "safetynet" / "cases").glob("*.py"))]
         return {
             "base": str(base),
-            "cases": hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest(),
             "packages": hashlib.sha256("\n".join([platform.platform(), sys.version, *packages]).encode()).hexdigest(),
         }
+
+
+def source_of(name: str) -> str:
+    """A hash of the files that a case is made of."""
+    from safetynet.cases import load_cases
+
+    cases = TOOLS / "safetynet" / "cases"
+    files = [inspect.getfile(load_cases()[name]), cases / "_shared.py", cases.parent / "record.py"]
+    return hashlib.sha256(b"".join(Path(file).read_bytes() for file in files)).hexdigest()
 
 
 # reporting

@@ -77,7 +77,7 @@ def test_the_seed_reaches_every_part_of_a_pipeline():
 def test_a_fitted_model_without_a_horizon_is_asked_for_one():
     table, _, waiting, _ = world(100, 0)
     known = wrap(lambda X: (np.array([1.0, 2.0]), np.tile([0.5, 0.0], (len(X), 1))))
-    with pytest.raises(ValueError, match="give tau: the fitted model does not tell its horizon"):
+    with pytest.raises(ValueError, match="the horizon is not known: the fitted model has none of its own"):
         LifeYearsGained(known).fit(X_waitlist=table, y_waitlist=waiting)
 
 

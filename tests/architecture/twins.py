@@ -29,8 +29,8 @@ TWINS: list[Twin] = []
 INNER = {
     "metrics._add": ("metrics.count_pairs", "one step of its Fenwick tree"),
     "metrics._count_up_to": ("metrics.count_pairs", "one sum of its Fenwick tree"),
-    "ranking._cut": ("ranking._multiply", "the limits of a factor; inlined"),
-    "ranking._above": ("ranking.add_lines", "one term of one row; inlined"),
+    "ranking._clip": ("ranking._fill_interactions", "the limits of a factor; inlined"),
+    "ranking._spline": ("ranking.add_splines", "one term of one row; inlined"),
     "simulation._before": ("simulation.keep_first", "the order of its heap"),
     "simulation._swap": ("simulation.sort_kept", "a step of its heap"),
     "simulation._rise": ("simulation.keep_first", "a step of its heap"),
@@ -227,7 +227,7 @@ def answers_of(X, feature, threshold):
     return [sum((X[feature[q], i] <= threshold[q]) << q for q in range(3)) for i in range(X.shape[1])]
 
 
-@twin_of("ranking._add_up", draw=lambda rng: (*draw_trees(rng), np.zeros(25)))
+@twin_of("ranking._add_trees", draw=lambda rng: (*draw_trees(rng), np.zeros(25)))
 def add_trees(X, feature, threshold, leaf, sums):
     for tree in range(len(feature)):
         sums += leaf[tree, answers_of(X, feature[tree], threshold[tree])]
@@ -238,7 +238,7 @@ def draw_shares(rng):
     return *draw_trees(rng), shares, np.zeros(25), np.zeros((5, 25))
 
 
-@twin_of("ranking._share_out", draw=draw_shares)
+@twin_of("ranking._add_contributions", draw=draw_shares)
 def add_trees_and_shares(X, feature, threshold, leaf, shares, sums, parts):
     add_trees(X, feature, threshold, leaf, sums)
     for tree in range(len(feature)):
@@ -278,7 +278,7 @@ def draw_bits(rng):
     return values.view(np.uint32), STARTS, np.zeros((4, 7), dtype=np.uint64)
 
 
-@twin_of("ranking._keys", draw=draw_bits)
+@twin_of("ranking._fill_keys", draw=draw_bits)
 def keys_of_falling_values(bits, starts, table):
     """The order of the keys is what counts: IEEE 754 numbers sort as their bits do, negative ones backwards."""
     for group in range(len(starts) - 1):
@@ -293,7 +293,7 @@ def draw_keys(rng):
     return table | rng.integers(0, 20, (4, 7)).astype(np.uint64), STARTS
 
 
-@twin_of("ranking._places", draw=draw_keys)
+@twin_of("ranking._read_places", draw=draw_keys)
 def places_in_keys(table, starts):
     sizes = np.diff(starts)
     return np.array([int(table[g, rank]) % 2**32 for g in range(len(sizes)) for rank in range(sizes[g])])
@@ -307,7 +307,7 @@ def draw_deal(rng):
     return scores, gains, order, ranked, np.argsort(-gains, kind="stable"), number, discount, STARTS
 
 
-@twin_of("ranking._deal", draw=draw_deal)
+@twin_of("ranking._arrange", draw=draw_deal)
 def deal_by_sorting(scores, gains, order, ranked, falling_gains, number, discount, starts):
     """Rows of each group, the highest gain first (of equals as in `falling_gains`), with 1/log2(rank + 1)."""
     group = {row: number[place] for place, row in enumerate(order)}
@@ -323,7 +323,7 @@ def draw_hybrid(rng):
     return rng.normal(size=20), rng.normal(size=20), rng.permutation(20), *rng.exponential(size=(3, 20)), 0.3
 
 
-@twin_of("ranking.hybrid_sums", draw=draw_hybrid)
+@twin_of("ranking.combine_derivatives", draw=draw_hybrid)
 def hybrid_sums_by_place(scores, labels, rows, bend, push, curve, alpha):
     place = np.argsort(rows)  # of each row
     return bend[place] * (scores - labels) + (1 - alpha) * push[place], bend[place] + (1 - alpha) * curve[place]
@@ -350,7 +350,9 @@ def pairs_of(gains, places, ideals, starts):
                     yield i, j, (gains[i] - gains[j]) * abs(places[i] - places[j]) / ideals[group]
 
 
-@twin_of("ranking._one_thread", draw=lambda rng: (*draw_groups(rng), np.empty(20), np.empty(20)), rtol=1e-9)
+@twin_of(
+    "ranking._derivatives_on_one_thread", draw=lambda rng: (*draw_groups(rng), np.empty(20), np.empty(20)), rtol=1e-9
+)
 def derivatives_of_the_pair_loss(scores, gains, places, ideals, starts, margin, gradient, hessian):
     gradient[:], hessian[:] = 0.0, 0.0
     for i, j, delta in pairs_of(gains, places, ideals, starts):
@@ -361,10 +363,10 @@ def derivatives_of_the_pair_loss(scores, gains, places, ideals, starts, margin, 
         hessian[j] += delta * (hinge > 0)
 
 
-twin_of("ranking._all_threads", draw=TWINS[-1].draw, rtol=1e-9)(derivatives_of_the_pair_loss)
+twin_of("ranking._derivatives_on_all_threads", draw=TWINS[-1].draw, rtol=1e-9)(derivatives_of_the_pair_loss)
 
 
-@twin_of("ranking._loss", draw=draw_groups, rtol=1e-9)
+@twin_of("ranking._compiled_loss", draw=draw_groups, rtol=1e-9)
 def pair_loss(scores, gains, places, ideals, starts, margin):
     pairs = pairs_of(gains, places, ideals, starts)
     return sum(0.5 * max(0.0, margin - (scores[i] - scores[j])) ** 2 * delta for i, j, delta in pairs)
@@ -381,7 +383,7 @@ def draw_matrix_of_terms(rng):
     return rng.normal(size=(15, 4)), np.array([0, 3, 7]), column, knot, mean, scale, np.empty((15, 3))
 
 
-@twin_of("ranking._draw", draw=draw_matrix_of_terms)
+@twin_of("ranking._fill_splines", draw=draw_matrix_of_terms)
 def terms_one_by_one(X, which, column, knot, mean, scale, out):
     for i in range(len(X)):
         for place, t in enumerate(which):
@@ -393,7 +395,7 @@ def draw_products(rng):
     return factors, rng.integers(0, 5, 6), rng.integers(0, 5, 6), rng.normal(size=6), np.empty((15, 6))
 
 
-@twin_of("ranking._multiply", draw=draw_products)
+@twin_of("ranking._fill_interactions", draw=draw_products)
 def products_of_cut_factors(factors, first, second, mean, out):
     cut = np.clip(factors, -2.0, 2.0)
     for t in range(len(first)):
@@ -408,7 +410,7 @@ def draw_lines(rng):
     return columns, column, knot, high, mean, slope, cost, by_column, np.zeros((4, 15))
 
 
-@twin_of("ranking.add_lines", draw=draw_lines, rtol=1e-10)
+@twin_of("ranking.add_splines", draw=draw_lines, rtol=1e-10)
 def add_lines_one_by_one(columns, column, knot, high, mean, slope, cost, by_column, out):
     for t in range(len(column)):
         for phase in range(len(slope)):
@@ -422,7 +424,7 @@ def draw_spline_pairs(rng):
     return columns, *draw_terms(rng), first, second, typical, slope, cost, bool(rng.integers(2)), np.zeros((4, 15))
 
 
-@twin_of("ranking.add_pairs", draw=draw_spline_pairs, rtol=1e-10)
+@twin_of("ranking.add_interactions", draw=draw_spline_pairs, rtol=1e-10)
 def add_pairs_one_by_one(columns, column, knot, high, mean, scale, first, second, typical, slope, cost, by_column, out):
     def factor(t):
         term = np.clip(columns[column[t]], knot[t], high[t]) - knot[t] - mean[t]

@@ -35,6 +35,8 @@ MODULES: dict[str, tuple[str, ...]] = {
 MOVED: dict[str, tuple[str, ...]] = {
     "lifeyears.data.catalogue": ("lifeyears.data.datasets",),
     "lifeyears.relevance.averaged": ("lifeyears.relevance.average_relevance",),
+    "lifeyears.report.checked": ("lifeyears.report.check_summary",),
+    "lifeyears.simulation.Policy": ("lifeyears.simulation.OfferRule",),
 }
 # Attributes and methods of objects (`read(thing, "old")`): base name → new names.
 ATTRIBUTES: dict[str, tuple[str, ...]] = {}
@@ -220,6 +222,14 @@ KEYS: list[tuple[str, str]] = [
     (r"\bboosted_hazards\b", "hazard"),
     (r"\bspline_hazards\b", "lines"),
     (r"\bspline_interactions\b", "pairs"),
+    (
+        r"(summary/counts/.*): on held-out rows the top of the members' list was",
+        r"\1: on held-out rows the members' top was",
+    ),
+    (
+        r"(summary/counts/horizon beyond the follow-up of) the rows used to fit a nuisance model",
+        r"\1 a nuisance's rows",
+    ),
 ]
 # Texts of the new tree → texts of the base: (pattern of "case:key", text now, text in the base).
 LABELS: list[tuple[str, str, str]] = []
@@ -237,6 +247,14 @@ UNKEYED = (r"(^|/)dropped_rows$",)
 # Differences that an issue asks for: (pattern of the case, pattern of the key, reason).
 INTENDED: list[tuple[str, str, str]] = [
     ("^relevance$", "^cross/groups", "cross_fit draws folds of whole groups by the rule of lifeyears.folds.draw_folds"),
+    (
+        "^relevance$",
+        "^default models/",
+        "the default nuisance Cox has the one documented ridge, relevance.NUISANCE_RIDGE",
+    ),
+    ("^service$", "/evaluate/", "evaluate uses relevance.NUISANCE_RIDGE (10) in place of a ridge of its own (30)"),
+    ("^donors_and_gain$", "^(k-means|gained/by type)/", "the prior of donor types is estimated on folds of draw_folds"),
+    ("^defaults$", "^app.serve/verbose$", "logging is set by the command line's --verbose and --quiet"),
 ]
 
 

@@ -19,6 +19,6 @@ def case(function: Case) -> Case:
 
 def load_cases() -> dict[str, Case]:
     """All cases, in the order in which they run."""
-    from . import data, allocation, learning, running, serving  # noqa: F401, I001 (they register themselves in order)
+    from . import defaults, data, allocation, learning, running, serving  # noqa: F401, I001 (they register themselves in order)
 
     return CASES

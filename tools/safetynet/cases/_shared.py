@@ -1,8 +1,10 @@
-"""Small inputs that several cases share; made once in a process."""
+"""Small inputs that several cases share, made once in a process; and the command line."""
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+import io
 import os
 import sys
 from functools import cache
@@ -11,8 +13,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import typer
 
-from ..names import ly
+from ..names import command_words, ly
+from ..record import Record
 
 
 @cache
@@ -80,3 +84,28 @@ def star_release() -> Any:
     sys.modules["star_release"] = module
     spec.loader.exec_module(module)
     return module
+
+
+def lifeyears(*words: str) -> tuple[int, str]:
+    """Run a command in this process; its exit code and what it printed."""
+    known = typer.main.get_command(ly.cli.app).commands[words[0]]  # type: ignore[attr-defined]
+    options = [option for parameter in known.params for option in parameter.opts]
+    before, told = sys.argv, io.StringIO()
+    sys.argv = ["lifeyears", words[0], *command_words(words[0], words[1:], options)]
+    code: Any = 0
+    try:
+        with contextlib.redirect_stdout(told), contextlib.redirect_stderr(io.StringIO()):
+            ly.cli.main()
+    except SystemExit as leave:
+        code = leave.code or 0
+    finally:
+        sys.argv = before
+    return int(code), told.getvalue()
+
+
+def done(record: Record, key: str, *words: str) -> None:
+    """Run a command that must succeed, and record what it printed."""
+    code, text = lifeyears(*words)
+    if code:
+        raise RuntimeError(f"lifeyears {' '.join(words)} ended with {code}: {text}")
+    record.add(f"{key}/stdout", text.replace(os.getcwd(), "."))

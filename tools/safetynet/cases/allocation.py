@@ -104,6 +104,14 @@ def relevance(record: Record, folder: Path) -> None:
         "both": ly.relevance.Ensemble([EY(models["km"](), tau=5.0), EY(models["cox"](), tau=5.0)]),
     }.items():
         add_relevance(record, f"cross/{name}", ly.relevance.cross_fit(estimator, few, fewer, cv=3, random_state=1))
+    for name, estimator in {"EY": EY(tau=5.0), "IPCW": IPCW(tau=5.0), "DR": DR(tau=5.0)}.items():
+        add_relevance(record, f"default models/{name}", estimator.fit(few, fewer).estimate(few, fewer))
+    far: dict[str, Any] = {"tau": 15.0, "on_violation": "clip"}  # where the default floor is reached
+    for name, estimator in (
+        ("IPCW", IPCW(models["cox"](), **far)),
+        ("DR", DR(models["cox"](), models["cox"](), **far)),
+    ):
+        add_relevance(record, f"floor/{name}", ly.relevance.cross_fit(estimator, X, y, cv=2))
     centres = np.arange(len(few)) % 7
     grouped = ly.relevance.cross_fit(EY(models["cox"](), tau=5.0), few, fewer, cv=3, groups=centres, random_state=2)
     add_relevance(record, "cross/groups", grouped)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
-import os
 import re
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from ..names import called, command_words, ly, paper_ranker, read, run_protocol
+from ..names import called, ly, paper_ranker, read, run_protocol
 from ..record import Record, named_file
 from . import case
-from ._shared import patients, registry
+from ._shared import done, lifeyears, patients, registry
 
 SMALL = {"iterations": 1, "folds": 2, "tau": 10.0, "waitlist": 20, "epochs": 2}
 WORLD = {"world": {"scale": 0.02, "burn_in_years": 0.5}, "training_rows": 1000}
@@ -88,33 +84,6 @@ def add_report(record: Record, folder: Path, other: Path | None = None) -> None:
 
 
 # the command line
-
-
-def lifeyears(*words: str) -> tuple[int, str]:
-    """Run a command in this process; its exit code and what it printed."""
-    import typer
-
-    known = typer.main.get_command(ly.cli.app).commands[words[0]]  # type: ignore[attr-defined]
-    options = [option for parameter in known.params for option in parameter.opts]
-    before, told = sys.argv, io.StringIO()
-    sys.argv = ["lifeyears", words[0], *command_words(words[0], words[1:], options)]
-    code: Any = 0
-    try:
-        with contextlib.redirect_stdout(told), contextlib.redirect_stderr(io.StringIO()):
-            ly.cli.main()
-    except SystemExit as leave:
-        code = leave.code or 0
-    finally:
-        sys.argv = before
-    return int(code), told.getvalue()
-
-
-def done(record: Record, key: str, *words: str) -> None:
-    """Run a command that must succeed, and record what it printed."""
-    code, text = lifeyears(*words)
-    if code:
-        raise RuntimeError(f"lifeyears {' '.join(words)} ended with {code}: {text}")
-    record.add(f"{key}/stdout", text.replace(os.getcwd(), "."))
 
 
 @case

@@ -14,8 +14,7 @@ import pandas as pd
 from ..names import ROUTES, fit_model, ly, read
 from ..record import Record
 from . import case
-from ._shared import patients, plain, registry
-from .running import lifeyears
+from ._shared import lifeyears, patients, plain, registry
 
 
 @case
