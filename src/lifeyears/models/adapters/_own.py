@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from ...curves import SurvivalCurves
 from ...outcome import Outcome
-from ._base import Adapter, is_fitted
+from .._base import SurvivalModel
+from ._base import Adapter, comes_from, is_fitted
 
 if TYPE_CHECKING:
     from ..._typing import FloatArray, TableLike
@@ -20,8 +21,11 @@ class OwnAdapter(Adapter):
 
     @classmethod
     def takes(cls, model: object) -> bool:
-        methods = (getattr(model, name, None) for name in ("fit", "predict_curves"))
-        return not inspect.isclass(model) and all(map(callable, methods))
+        if isinstance(model, SurvivalModel):
+            return True
+        if inspect.isclass(model) or comes_from(model, "lifeyears"):  # our rankers have curves, but are no models
+            return False
+        return all(callable(getattr(model, name, None)) for name in ("fit", "predict_curves"))
 
     def fit(self, X: TableLike, y: Outcome, sample_weight: FloatArray | None) -> None:
         self.model.fit(X, y) if sample_weight is None else self.model.fit(X, y, sample_weight=sample_weight)
