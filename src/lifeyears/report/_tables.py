@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..experiments.types import Table, Value
 
 WIDE = 36  # texts longer than this may wrap
-TALL = 25  # rows; a longer table scrolls in a box of its own
+TALL = 25  # rows; a longer table scrolls in its box
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class TableView:
 
     @property
     def is_tall(self) -> bool:
-        """Whether it scrolls in a box of its own."""
+        """Whether it scrolls in its box."""
         return len(self.rows) > TALL
 
 
