@@ -287,8 +287,8 @@ def _find_lack_of_support(run: Run) -> Finding | None:
         )
     else:
         text += (
-            "Without support, all numbers here rest on a model of survival and not on observations; weighting cannot make up "
-            "for what was never observed. "
+            "Without support, all numbers here rest on a model of survival and not on observations; weighting cannot "
+            "make up for what was never observed. "
         )
         if run.dataset.entry is not None:
             text += "Use a shorter horizon, or leave out late entries."
