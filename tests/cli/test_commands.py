@@ -100,9 +100,9 @@ def test_datasets_lists_and_describes(capsys):
 def test_demo_prints_five_models_and_a_sentence(capsys, tmp_path):
     code, out, _ = out_of(capsys, "demo", "--rows", "400", "--out", str(tmp_path / "run"), "--jobs", "1")
     assert code == 0
-    for model in ("KM", "Cox", "AFT", "DeepSurv", "DeepHit", "truth"):
+    for model in ("Kaplan–Meier", "Cox + stacked ranker", "Weibull AFT", "DeepSurv", "DeepHit", "Oracle"):
         assert model in out
-    assert "Most years per allocation" in out
+    assert "has the highest value" in out
     assert (tmp_path / "run" / "summary.json").exists()
     code, out, _ = out_of(capsys, "status", str(tmp_path / "run"))
     assert "2 of 2 jobs done, tables written" in out
@@ -134,7 +134,7 @@ def test_compare_a_file_of_ones_own(capsys, tmp_path):
     assert "--event" in err
     code, out, _ = out_of(capsys, *run, "--time", "years", "--event", "died")
     assert code == 0
-    assert "Most years per allocation" in out
+    assert "has the highest value" in out
     assert "not 256" in out
     code, _, err = out_of(capsys, *run, "--time", "years", "--event", "died", "--seed", "3")
     assert code == 2
@@ -287,8 +287,8 @@ def test_a_leak_is_told_with_the_answer(capsys, dated, tmp_path):
     table.assign(days_in_study=table["survived"] + 1.0).to_csv(tmp_path / "leaky.csv", index=False)
     code, out, err = out_of(capsys, dated[0], str(tmp_path / "leaky.csv"), *dated[2:], "--out", str(tmp_path / "run"))
     assert code == 0, err
-    told = out[out.index("per allocation: ") :]
-    assert "Warning: The table may tell the outcome. column days_in_study may leak" in told
+    assert "Warning: A column may reveal the outcome. column days_in_study may leak" in out
+    assert out.index("Warning: A column may reveal") < out.index("has the highest value")
 
 
 def test_an_unknown_unit_is_told(capsys, dated):
@@ -490,3 +490,23 @@ def test_a_folder_with_another_run_is_told_in_options(capsys, dated, tmp_path):
     code, _, err = out_of(capsys, "rank", str(tmp_path / "run"), dated[1], "--out", str(tmp_path / "match"))
     assert code == 2
     assert "is a run, not a model: `lifeyears fit` makes a model" in err
+
+
+TOY = """
+import numpy as np
+from lifeyears.models import Cox
+
+
+class Toy(Cox):
+    pass
+"""
+
+
+def test_compare_takes_a_model_of_a_file_and_methods_by_name(capsys, dated, tmp_path):
+    (tmp_path / "toy.py").write_text(TOY)
+    model = f"{tmp_path / 'toy.py'}:Toy"
+    code, out, err = out_of(capsys, *dated[:-4], "--models", f"{model},km", "--methods", "Stacked,none", "--dry-run")
+    assert code == 0, err
+    assert "4 arms" in out  # two models, each as it is and with the stacked ranker
+    code, out, err = out_of(capsys, *dated[:-4], "--models", f"{tmp_path / 'none.py'}:Toy", "--dry-run")
+    assert (code, "there is no file" in err) == (2, True)

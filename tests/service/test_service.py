@@ -630,7 +630,7 @@ def test_a_run_that_the_report_refuses_is_not_served(tmp_path, monkeypatch, caps
     (tmp_path / "summary.json").write_bytes(write_summary(replace(summary, schema=1)))
     assert command(["serve", "--model", str(tmp_path / "cox"), "--run", str(tmp_path)]) == 2
     assert (
-        "has schema 1; this version of lifeyears reads 3. Run the same command with the same --out again"
+        "has schema 1; this version of lifeyears reads 3. Run its command again with another folder, --out."
         in capsys.readouterr().err
     )
 

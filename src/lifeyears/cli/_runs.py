@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # Columns of the table on the terminal; the others are in the files.
 SHOWN = ("model", "method", "c_index", "value", "low", "high", "gain", "gain_low", "gain_high")
-HEADINGS = {"answer": "", "serious": "Warning: ", "warning": "Warning: ", "note": "Note: "}
+HEADINGS = {"serious": "Warning: ", "warning": "Warning: ", "note": "Note: "}
 
 
 def run_and_show(
@@ -38,7 +38,8 @@ def run_and_show(
     shown = pd.DataFrame({column.name: column.texts for column in columns})
     show(shown, title=f"{data.name}, {protocol}: {data.unit} per allocation")
     for finding in finished.findings:
-        print(f"{HEADINGS[finding.severity]}{finding.title}. {finding.text}")
+        heading = "" if finding.severity == "answer" else f"{HEADINGS[finding.severity]}{finding.title}. "
+        print(f"{heading}{finding.text}")
     print(f"All tables and figures: {out}")
     print(f"Report: {write_report(out)}")
     return finished
