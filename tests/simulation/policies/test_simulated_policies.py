@@ -187,6 +187,12 @@ def test_any_object_with_scores_runs_in_simulate():
     json.dumps(result.summary(), allow_nan=False)
 
 
+def test_a_configuration_shows_the_settings_of_a_policy():
+    described = Config(policies=[PositionWeighted(k=3), Youngest()]).to_dict()["policies"]
+    assert described[0] == {"k": 3, "model": "cox", "name": "PositionWeighted", "policy": "PositionWeighted"}
+    assert described[1] == {"name": "Youngest", "policy": "Youngest"}
+
+
 def test_tiers_by_status_and_waiting_are_a_composite_of_classes(replicate):
     classes = tuple((number,) for number in range(6))
     composite = Composite({"waiting": 1}, zones=Zones((), classes))

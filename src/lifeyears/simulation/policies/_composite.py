@@ -68,6 +68,7 @@ class Composite:
 
     Examples
     --------
+    >>> from lifeyears.simulation import US_CLASSES
     >>> first_come = Composite({"waiting": 1}, zones=(500, 1000))
     >>> us_status = Composite({"waiting": 1}, zones=US_CLASSES)
     >>> lyg = Composite({"life": 1, "without": -1}, zones=(500, 1000), model="cox")

@@ -6,7 +6,7 @@ import importlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from ... import catalogue
@@ -72,8 +72,12 @@ class NamedPolicy:
         return self.probabilities is not None and bool(getattr(self.policy, "randomised", True))
 
     def describe(self) -> Json:
-        """Return plain values, as a configuration file holds them."""
-        return {"name": self.name, "policy": self.key or type(self.policy).__name__}
+        """Return plain values, as a configuration file holds them: of a data class, the settings that are plain."""
+        policy: object = self.policy
+        names = [each.name for each in fields(policy) if each.init] if is_dataclass(policy) else []
+        values = {name: getattr(policy, name) for name in names}
+        plain: Json = {name: value for name, value in values.items() if isinstance(value, (str, int, float, bool))}
+        return {**plain, "name": self.name, "policy": self.key or type(self.policy).__name__}
 
 
 Simulated: TypeAlias = OfferRule | Composite | NamedPolicy
