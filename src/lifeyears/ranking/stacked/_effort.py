@@ -30,7 +30,7 @@ class Work:
 
 
 WORK: Mapping[str, Work] = {
-    "fast": Work(("boosted_hazards", "spline_hazards"), 300, 2),
+    "fast": Work(("boosted_hazards", "spline_hazards"), 300, 3),
     "balanced": Work(tuple(MEMBERS), 600, 5),
     "best": Work(tuple(MEMBERS), 600, 10),
 }

@@ -45,7 +45,7 @@ class StackedRanker(Ranker, _BaseComposition):
     effort : {"fast", "balanced", "best"}, default "balanced"
         How many members and folds there are unless `members` and `folds` are passed. "balanced" performed best in our
         experiments for its time (docs/method.md): boosted years, boosted hazards, spline hazards and spline
-        interactions over five folds. "fast" has boosted hazards and spline hazards over two folds; "best" is
+        interactions over five folds. "fast" has boosted hazards and spline hazards over three folds; "best" is
         "balanced" over ten folds.
     members : sequence of (str, estimator), optional
         The members by name: those of `lifeyears.ranking.stacked`, or survival models that `lifeyears.models.wrap`
