@@ -126,12 +126,7 @@ function draw(result) {
   ].map(([name]) => ({ name, number: true, get: (row) => row[name], show: (value) => number(value) }));
   by("policy-empty").hidden = true;
   by("policy-results").replaceChildren(
-    el(
-      "div",
-      { class: "card" },
-      el("h2", {}, "In a few sentences"),
-      el("p", {}, result.reading),
-    ),
+    el("div", { class: "card" }, el("h2", {}, "In a few sentences"), el("p", {}, result.reading)),
     el(
       "div",
       { class: "halves" },
