@@ -273,3 +273,55 @@ def test_a_file_of_before_a_setting_was_added_is_read_with_its_default(tmp_path)
     path = ly.save(made, tmp_path / "model")
     older = rewritten(path, tmp_path / "older", lambda content: content["model"]["state"].pop("drop_first"))
     np.testing.assert_array_equal(ly.load(older).transform(table), made.transform(table))
+
+
+class Halves(ly.models.SurvivalModel):
+    """A registered model of another package: half of the largest time for everybody."""
+
+    def __init__(self, tau=None):
+        self.tau = tau
+
+    def fit(self, X, y, sample_weight=None):
+        self.half_ = ly.as_outcome(y).time.max() / 2
+        self.tau_, self.n_features_in_ = 2 * self.half_, np.shape(X)[1]
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.half_)
+
+    def to_state(self):
+        return {"half": self.half_, "columns": self.n_features_in_}
+
+    @classmethod
+    def from_state(cls, state):
+        if not state["half"] > 0:
+            raise ValueError("half must be above 0")
+        model = cls()
+        model.half_, model.tau_, model.n_features_in_ = state["half"], 2 * state["half"], state["columns"]
+        return model
+
+
+@pytest.fixture
+def registered(monkeypatch):
+    monkeypatch.setattr(ly.catalogue.models, "_specs", dict(ly.catalogue.models.items()))
+    return ly.catalogue.models.register("halves", Halves)
+
+
+def test_a_registered_model_is_saved_by_its_own_state_and_found_by_its_key(registered, tmp_path):
+    X = np.zeros((3, 2))
+    model = Halves().fit(X, ([1, 1, 0], [1.0, 7.0, 3.0]))
+    again = ly.load(ly.save(model, tmp_path / "model"))
+    assert type(again) is Halves
+    assert again.predict(X).tolist() == [3.5, 3.5, 3.5]
+
+
+def test_a_registered_model_is_refused_where_it_is_unknown_or_its_state_is_wrong(registered, tmp_path):
+    model = Halves().fit(np.zeros((2, 1)), ([1, 1], [1.0, 7.0]))
+    folder = ly.save(model, tmp_path / "model")
+    del ly.catalogue.models._specs["halves"]
+    with pytest.raises(ModelFileError, match="'halves', which is not among the registered models"):
+        ly.load(folder)
+    ly.catalogue.models.register("halves", Halves)
+    model.half_ = -1.0
+    with pytest.raises(ModelFileError, match="a state that 'halves' refuses: half must be above 0"):
+        ly.load(ly.save(model, tmp_path / "wrong"))

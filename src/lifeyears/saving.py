@@ -8,7 +8,8 @@ model/
   SHA256SUMS      checksums of all the above
 ```
 
-Loading creates only classes that the packages list as saved (`SAVED_CLASSES`), from values; nothing in the folder is
+Loading creates only classes that the packages list as saved (`SAVED_CLASSES`) or that are registered in the catalogue
+(by their key, through their own `from_state`), from values; nothing in the folder is
 executed, and a file whose checksum does not match is not read. Checksums find damage, not forgery: whoever can write
 the folder can write matching checksums. Trees are therefore checked before LightGBM, which trusts its input, reads
 them; still, load models only from people you trust.
@@ -34,7 +35,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from . import allocation, ranking
+from . import allocation, catalogue, ranking
 from ._files import write_to_disk
 from ._typing import AnyArray, Json
 from ._version import __version__
@@ -278,6 +279,18 @@ def _summarise(model: object) -> Json:
     return summary
 
 
+REGISTERED = {"models": catalogue.models, "rankers": catalogue.rankers}
+
+
+def _find_registered(value: object) -> tuple[str, str] | None:
+    """Return the group and key of a method that is registered in the catalogue, by its class."""
+    for group, methods in REGISTERED.items():
+        spec = methods.find(value)
+        if spec is not None:
+            return group, spec.key
+    return None
+
+
 class _Writer:
     """Turns values into JSON; arrays and boosters go to files of their own."""
 
@@ -345,6 +358,13 @@ class _Writer:
         if kind == "Sequential":
             state = {name: tensor.numpy() for name, tensor in value.state_dict().items()}
             return {"network": self.encode(state, where)}
+        if type(value) is not _CLASSES.get(kind) and (found := _find_registered(value)) is not None:
+            group, key = found
+            if not hasattr(value, "to_state"):
+                raise UnsupportedModelError(
+                    f"{where} holds {key!r}, which cannot be saved: its class has no to_state() and from_state()"
+                )
+            return {"registered": [group, key, self.encode(value.to_state(), where)]}
         if type(value) is not _CLASSES.get(kind):
             raise UnsupportedModelError(
                 f"{where} holds a {kind}, which lifeyears cannot save without pickle: it saves its own models, "
@@ -404,7 +424,26 @@ class _Reader:
             return Pipeline([(name, self.decode(step)) for name, step in content])
         if kind == "network":
             return _NetworkWeights(self.decode(content))
+        if kind == "registered":
+            return self._decode_registered(*content)
         raise ModelFileError(f"model.json holds something unknown: {kind!r}")
+
+    def _decode_registered(self, group: str, key: str, state: Json) -> object:
+        """Return a method of another package: looked up by its key, never imported by a name in the file."""
+        if group not in REGISTERED or key not in REGISTERED[group]:
+            raise ModelFileError(
+                f"model.json holds {key!r}, which is not among the registered {group}",
+                hint="Install the package that supplies it, or register it with lifeyears.catalogue.",
+            )
+        cls = REGISTERED[group][key].load()
+        if not hasattr(cls, "from_state"):
+            raise ModelFileError(f"model.json holds {key!r}, whose class has no from_state()")
+        try:
+            return cls.from_state(self.decode(state))
+        except ModelFileError:
+            raise
+        except Exception as error:
+            raise ModelFileError(f"model.json holds a state that {key!r} refuses: {error}") from error
 
     def _decode_column(self, values: Json, categories: Json | None = None, ordered: bool = False) -> object:
         if categories is None:
