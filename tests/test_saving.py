@@ -278,6 +278,8 @@ def test_a_file_of_before_a_setting_was_added_is_read_with_its_default(tmp_path)
 class Halves(ly.models.SurvivalModel):
     """A registered model of another package: half of the largest time for everybody."""
 
+    interpolation = "linear"
+
     def __init__(self, tau=None):
         self.tau = tau
 
@@ -288,6 +290,11 @@ class Halves(ly.models.SurvivalModel):
 
     def predict(self, X):
         return np.full(len(X), self.half_)
+
+    def predict_curves(self, X, times=None):
+        times = np.linspace(0, self.tau_, 5) if times is None else np.asarray(times, dtype=float)
+        survival = np.clip(1 - times / self.tau_, 0, 1)
+        return ly.SurvivalCurves(times, np.tile(survival, (len(X), 1)), "linear")
 
     def to_state(self):
         return {"half": self.half_, "columns": self.n_features_in_}
@@ -325,3 +332,24 @@ def test_a_registered_model_is_refused_where_it_is_unknown_or_its_state_is_wrong
     model.half_ = -1.0
     with pytest.raises(ModelFileError, match="a state that 'halves' refuses: half must be above 0"):
         ly.load(ly.save(model, tmp_path / "wrong"))
+
+
+@pytest.fixture
+def over_registered(registered):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), (rng.random(60) < 0.7, rng.uniform(1, 8, 60))
+    return X, ly.StackedRanker(Halves(tau=8.0), tau=8.0, members=(), random_state=0, n_jobs=1).fit(X, y)
+
+
+def test_a_ranker_over_a_registered_model_keeps_its_unfitted_base(over_registered, tmp_path):
+    X, ranker = over_registered
+    again = ly.load(ly.save(ranker, tmp_path / "ranker"))
+    assert (type(again.base), again.base.get_params()) == (Halves, {"tau": 8.0})
+    assert again.predict(X).tobytes() == ranker.predict(X).tobytes()
+
+
+def test_parameters_that_a_registered_model_lacks_are_refused(over_registered, tmp_path):
+    _, ranker = over_registered
+    ranker.base.get_params = lambda deep=True: {"thirds": 3}
+    with pytest.raises(ModelFileError, match="parameters that 'halves' refuses"):
+        ly.load(ly.save(ranker, tmp_path / "ranker"))

@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from . import allocation, catalogue, ranking
@@ -291,6 +292,27 @@ def _find_registered(value: object) -> tuple[str, str] | None:
     return None
 
 
+def _load_registered(group: str, key: str) -> Any:
+    """Load the class of a method of another package: looked up by its key, never imported by a name in the file."""
+    if group not in REGISTERED or key not in REGISTERED[group]:
+        raise ModelFileError(
+            f"model.json holds {key!r}, which is not among the registered {group}",
+            hint="Install the package that supplies it, or register it with lifeyears.catalogue.",
+        )
+    return REGISTERED[group][key].load()
+
+
+def _is_fitted(value: object) -> bool:
+    """Return whether a method has been fitted; one that is no scikit-learn estimator counts as fitted."""
+    if not (hasattr(value, "fit") and hasattr(value, "get_params")):
+        return True
+    try:
+        check_is_fitted(value)
+    except NotFittedError:
+        return False
+    return True
+
+
 class _Writer:
     """Turns values into JSON; arrays and boosters go to files of their own."""
 
@@ -360,6 +382,8 @@ class _Writer:
             return {"network": self.encode(state, where)}
         if type(value) is not _CLASSES.get(kind) and (found := _find_registered(value)) is not None:
             group, key = found
+            if not _is_fitted(value):
+                return {"unfitted": [group, key, self.encode(value.get_params(deep=False), where)]}
             if not hasattr(value, "to_state"):
                 raise UnsupportedModelError(
                     f"{where} holds {key!r}, which cannot be saved: its class has no to_state() and from_state()"
@@ -426,16 +450,20 @@ class _Reader:
             return _NetworkWeights(self.decode(content))
         if kind == "registered":
             return self._decode_registered(*content)
+        if kind == "unfitted":
+            return self._decode_unfitted(*content)
         raise ModelFileError(f"model.json holds something unknown: {kind!r}")
 
+    def _decode_unfitted(self, group: str, key: str, params: Json) -> object:
+        """Return a method of another package as its parameters describe it: the base that a ranker was built with."""
+        try:
+            return _load_registered(group, key)(**self.decode(params))
+        except (TypeError, ValueError) as error:
+            raise ModelFileError(f"model.json holds parameters that {key!r} refuses: {error}") from error
+
     def _decode_registered(self, group: str, key: str, state: Json) -> object:
-        """Return a method of another package: looked up by its key, never imported by a name in the file."""
-        if group not in REGISTERED or key not in REGISTERED[group]:
-            raise ModelFileError(
-                f"model.json holds {key!r}, which is not among the registered {group}",
-                hint="Install the package that supplies it, or register it with lifeyears.catalogue.",
-            )
-        cls = REGISTERED[group][key].load()
+        """Return a fitted method of another package, by its state."""
+        cls = _load_registered(group, key)
         if not hasattr(cls, "from_state"):
             raise ModelFileError(f"model.json holds {key!r}, whose class has no from_state()")
         try:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # Columns of the table on the terminal; the others are in the files.
 SHOWN = ("model", "method", "c_index", "value", "low", "high", "gain", "gain_low", "gain_high")
+SHOWN_OF_METRICS = ("model", "method", "metric", "relevance", "value", "low", "high", "gain", "gain_low", "gain_high")
 HEADINGS = {"serious": "Warning: ", "warning": "Warning: ", "note": "Note: "}
 
 
@@ -23,26 +24,38 @@ def run_and_show(
     protocol: str, data: Dataset, out: Path, jobs: int | None, dask: str | None, command: str, options: Json
 ) -> Run:
     """Run a protocol with progress, write its report, print the table of values and the findings."""
-    import pandas as pd
-
     from ..experiments import run
-    from ..experiments.results import display_columns
     from ..report import write_report
     from ._progress import show_progress
-    from ._tables import show
 
     with show_progress(f"{data.name}, {protocol}") as progress:
         finished = run(protocol, data, out, n_jobs=jobs, dask=dask, progress=progress, command=command, **options)
-    table = finished.typed_table("allocation")
-    columns = display_columns(table.drop(*(key for key in table.keys if key not in SHOWN)))
-    shown = pd.DataFrame({column.name: column.texts for column in columns})
-    show(shown, title=f"{data.name}, {protocol}: {data.unit} per allocation")
+    _show_columns(
+        finished,
+        "allocation",
+        (*SHOWN, *(f"value_{key}" for key in finished.plan.estimators)),  # those of other packages
+        title=f"{data.name}, {protocol}: {data.unit} per allocation",
+    )
+    if "metrics" in finished.tables:
+        _show_columns(finished, "metrics", SHOWN_OF_METRICS, title=finished.typed_table("metrics").title)
     for finding in finished.findings:
         heading = "" if finding.severity == "answer" else f"{HEADINGS[finding.severity]}{finding.title}. "
         print(f"{heading}{finding.text}")
     print(f"All tables and figures: {out}")
     print(f"Report: {write_report(out)}")
     return finished
+
+
+def _show_columns(finished: Run, name: str, keys: Iterable[str], title: str) -> None:
+    """Print those columns of a table of a run."""
+    import pandas as pd
+
+    from ..experiments.results import display_columns
+    from ._tables import show
+
+    table = finished.typed_table(name)
+    columns = display_columns(table.drop(*set(table.keys).difference(keys)))
+    show(pd.DataFrame({column.name: column.texts for column in columns}), title=title)
 
 
 def write_command(name: str, *arguments: str, **options: object) -> str:

@@ -42,11 +42,12 @@ def command(
     """
     from .._files import check_out_folder
     from ..simulation import as_config
+    from ._data import split_names
 
     chosen = as_config(config)
     if check and config is None and replicates is None:
         replicates = 8
-    named = None if policies is None else [name.strip() for name in policies.split(",") if name.strip()]
+    named = None if policies is None else split_names(policies)
     chosen = chosen.changed(
         policies=["us_status"] if check else named, years=years, replicates=replicates, random_state=seed
     )
