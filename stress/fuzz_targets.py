@@ -506,7 +506,7 @@ class CommandTarget(Target):
         self.options = {
             "demo": ["--rows", "--seed", "--out", "--jobs"],
             "reproduce": ["--rows", "--iterations", "--folds", "--data", "--time", "--event", "--horizon", "--models",
-                          "--default-over", "--epochs",
+                          "--stacked-over", "--epochs",
                           "--censoring", "--era", "--split", "--waitlist", "--out", "--jobs", "--seed"],
             "compare": ["--time", "--event", "--horizon", "--drop", "--models", "--waitlist", "--k", "--iterations",
                         "--folds", "--rows", "--out",
