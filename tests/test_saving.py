@@ -353,3 +353,10 @@ def test_parameters_that_a_registered_model_lacks_are_refused(over_registered, t
     ranker.base.get_params = lambda deep=True: {"thirds": 3}
     with pytest.raises(ModelFileError, match="parameters that 'halves' refuses"):
         ly.load(ly.save(ranker, tmp_path / "ranker"))
+
+
+def test_an_unfitted_model_is_built_only_of_a_class_that_can_be_loaded(over_registered, tmp_path, monkeypatch):
+    folder = ly.save(over_registered[1], tmp_path / "ranker")
+    monkeypatch.delattr(Halves, "from_state")
+    with pytest.raises(ModelFileError, match=r"'halves', whose class has no from_state\(\)"):
+        ly.load(folder)

@@ -9,10 +9,10 @@ model/
 ```
 
 Loading creates only classes that the packages list as saved (`SAVED_CLASSES`) or that are registered in the catalogue
-(by their key, through their own `from_state`), from values; nothing in the folder is
-executed, and a file whose checksum does not match is not read. Checksums find damage, not forgery: whoever can write
-the folder can write matching checksums. Trees are therefore checked before LightGBM, which trusts its input, reads
-them; still, load models only from people you trust.
+and have a `from_state` (by their key; through `from_state`, or by their parameters if they were not fitted), from
+values; nothing in the folder is executed, and a file whose checksum does not match is not read. Checksums find damage,
+not forgery: whoever can write the folder can write matching checksums. Trees are therefore checked before LightGBM,
+which trusts its input, reads them; still, load models only from people you trust.
 """
 
 from __future__ import annotations
@@ -299,7 +299,10 @@ def _load_registered(group: str, key: str) -> Any:
             f"model.json holds {key!r}, which is not among the registered {group}",
             hint="Install the package that supplies it, or register it with lifeyears.catalogue.",
         )
-    return REGISTERED[group][key].load()
+    cls = REGISTERED[group][key].load()
+    if not hasattr(cls, "from_state"):
+        raise ModelFileError(f"model.json holds {key!r}, whose class has no from_state()")
+    return cls
 
 
 def _is_fitted(value: object) -> bool:
@@ -382,12 +385,12 @@ class _Writer:
             return {"network": self.encode(state, where)}
         if type(value) is not _CLASSES.get(kind) and (found := _find_registered(value)) is not None:
             group, key = found
-            if not _is_fitted(value):
-                return {"unfitted": [group, key, self.encode(value.get_params(deep=False), where)]}
             if not hasattr(value, "to_state"):
                 raise UnsupportedModelError(
                     f"{where} holds {key!r}, which cannot be saved: its class has no to_state() and from_state()"
                 )
+            if not _is_fitted(value):
+                return {"unfitted": [group, key, self.encode(value.get_params(deep=False), where)]}
             return {"registered": [group, key, self.encode(value.to_state(), where)]}
         if type(value) is not _CLASSES.get(kind):
             raise UnsupportedModelError(
@@ -464,8 +467,6 @@ class _Reader:
     def _decode_registered(self, group: str, key: str, state: Json) -> object:
         """Return a fitted method of another package, by its state."""
         cls = _load_registered(group, key)
-        if not hasattr(cls, "from_state"):
-            raise ModelFileError(f"model.json holds {key!r}, whose class has no from_state()")
         try:
             return cls.from_state(self.decode(state))
         except ModelFileError:

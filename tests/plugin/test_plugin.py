@@ -233,8 +233,19 @@ def test_the_service_describes_and_ranks_with_the_saved_model(place, service):
     assert ARMS[1] in json.dumps(ask(service, "/api/run"))
 
 
-def test_the_page_offers_the_policy_and_the_service_simulates_it(service):
-    # the page's script makes a box for each of these
+def test_the_page_shows_the_model_the_run_and_the_policy(browser, service):
+    context = browser.new_context(base_url=service)
+    page = context.new_page()
+    page.goto("/")
+    page.get_by_text("ToyExponential, cohort").first.wait_for(state="attached")
+    page.get_by_role("link", name="Compare").click()
+    page.locator("#compare").get_by_text(ARMS[1]).first.wait_for(state="attached")
+    page.get_by_role("link", name="Policy lab").click()
+    page.locator("#policies").get_by_text("toy_youngest").wait_for()
+    context.close()
+
+
+def test_the_service_offers_and_simulates_the_policy(service):
     assert "toy_youngest" in [each["policy"] for each in ask(service, "/api/policies")["policies"]]
     settings = {"policies": ["us_status", "toy_youngest"], "years": 1, "replicates": 1, "scale": 0.05}
     job = ask(service, "/api/simulations", settings)
