@@ -1,4 +1,5 @@
 import warnings
+from inspect import signature
 
 import numpy as np
 import pandas as pd
@@ -355,8 +356,9 @@ def test_a_bootstrap_interval_of_any_metric_is_scipys():
         return float(np.cov(relevance, scores)[0, 1])
 
     ours = ly.metrics.bootstrap_interval(covariance, relevance, scores, n_resamples=4000)
+    seed = {"rng" if "rng" in signature(stats.bootstrap).parameters else "random_state": 1}  # renamed in SciPy 1.15
     theirs = stats.bootstrap(
-        (relevance, scores), covariance, paired=True, vectorized=False, n_resamples=4000, method="percentile", rng=1
+        (relevance, scores), covariance, paired=True, vectorized=False, n_resamples=4000, method="percentile", **seed
     ).confidence_interval
     assert ours.value == covariance(relevance, scores)
     assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.01)
